@@ -1,0 +1,23 @@
+"""Same Device: PyTorch device errors, raised, explained and avoided on any machine.
+
+`import samedevice` is light: torch is imported only when a name that needs it is used.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from samedevice.simulation import simulate_cuda as simulate_cuda
+
+__all__ = ["simulate_cuda"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "simulate_cuda":
+        from samedevice.simulation import simulate_cuda
+
+        return simulate_cuda
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__doc__", "__file__", "__name__", "__path__"]

@@ -1,0 +1,19 @@
+"""A CUDA with N GPUs on a machine that has none.
+
+tensor.py      the tensor on a simulated GPU
+placement.py   may these tensors meet? with schema.py (PyTorch's table of operators) and checks.py (its checks)
+factories.py, moves.py, storage.py, randomness.py, gradients.py, runtime.py, parallel.py
+               what stands in for PyTorch's own functions while a simulation runs
+session.py     start and stop
+"""
+
+try:
+    import torch  # noqa: F401
+except ImportError as error:
+    raise ImportError(
+        "simulate_cuda needs PyTorch, which is not installed here: pip install 'samedevice[torch]'"
+    ) from error
+
+from samedevice.simulation.session import simulate_cuda
+
+__all__ = ["simulate_cuda"]

@@ -1,0 +1,244 @@
+"""The device checks of PyTorch's CUDA build, one small function each, with the source file it follows.
+
+Each takes the operator's entry (schema.Operator, None for an operator outside native_functions.yaml) and its operands,
+out= first; it returns the device of the result, raises PyTorch's error, or returns None: then the general rules decide.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import torch
+
+from samedevice.simulation.devices import CPU
+
+Check = Callable[[Any, Sequence[Any]], torch.device | None]
+
+
+def tensor_iterator(operands: Sequence[Any], cpu_scalars: int = 1) -> torch.device:
+    """aten/src/ATen/TensorIterator.cpp, compute_types: outputs first, then inputs, an in-place operand in both roles.
+
+    The common device is the first that is not the CPU. A 0-dim CPU input may join; `cpu_scalars` of them at most.
+    """
+    outputs = [(x, True) for x in operands if x.is_written]
+    inputs = [(x, False) for x in operands if not x.is_out]
+    common = next((x.device for x, _ in outputs + inputs if x.device.type != "cpu"), CPU)
+    if len(inputs) < 2:
+        cpu_scalars = 0  # build_unary_op does not set allow_cpu_scalars
+    for operand, is_output in outputs + inputs:
+        if operand.device == common:
+            continue
+        if cpu_scalars and not is_output and operand.device is CPU and operand.tensor.dim() == 0:
+            if sum(x.device is CPU and x.tensor.dim() == 0 for x, _ in inputs) > cpu_scalars:
+                raise RuntimeError("Trying to pass too many CPU scalars to non-CPU kernel!")
+            return_gradient(operand.tensor)
+            continue
+        found_two_devices(common, operand.device)
+    return common
+
+
+def found_two_devices(first: torch.device, second: torch.device) -> NoReturn:
+    raise RuntimeError(
+        f"Expected all tensors to be on the same device, but found at least two devices, {first} and {second}!"
+    )
+
+
+def return_gradient(scalar: torch.Tensor) -> None:
+    """A 0-dim CPU tensor that joined GPU tensors gets its gradient on the CPU (autograd/engine.cpp, validate_outputs)."""
+    if scalar.requires_grad and "_samedevice_returns" not in scalar.__dict__:
+        scalar._samedevice_returns = scalar.register_hook(lambda gradient: gradient.cpu())
+
+
+def generated(operator: Any, operands: Sequence[Any]) -> torch.device:
+    """aten/src/ATen/core/adaption.cpp: the first tensor sets the device, the first that differs is accused."""
+    reference: torch.device = operands[0].device
+    for operand in operands:
+        if operand.device != reference:
+            wrapper = operator.wrapper(any(x.is_out for x in operands))
+            raise RuntimeError(
+                f"Expected all tensors to be on the same device, but got {operand.name} is on {operand.device}, "
+                f"different from other tensors on {reference} (when checking argument in method {wrapper})"
+            )
+    return reference
+
+
+def resized_out(operands: Sequence[Any]) -> torch.device:
+    """torchgen's resize_out: the result's device is the first input's, and out= must be there."""
+    device: torch.device = next(x.device for x in operands if not x.is_out)
+    for operand in operands:
+        if operand.is_out and operand.device != device:
+            raise RuntimeError(f"Expected out tensor to have device {device}, but got {operand.device} instead")
+    return device
+
+
+def _named(operands: Sequence[Any], name: str) -> Any:
+    return next((x for x in operands if x.name == name), None)
+
+
+def _index(operator: Any, operands: Sequence[Any]) -> torch.device:
+    """native/TensorAdvancedIndexing.cpp, make_info."""
+    device: torch.device = _named(operands, "self").device
+    for operand in operands:
+        if operand.name == "indices" and operand.device not in (CPU, device):
+            raise RuntimeError(
+                f"indices should be either on cpu or on the same device as the indexed tensor ({device})"
+            )
+        if operand.is_out and operand.device != device:
+            found_two_devices(*((operand.device, device) if device is CPU else (device, operand.device)))
+    return device
+
+
+def _index_put(operator: Any, operands: Sequence[Any]) -> torch.device:
+    """native/TensorAdvancedIndexing.cpp, _index_put_impl_: indices come from anywhere, the values must be here."""
+    target, values = _named(operands, "self"), _named(operands, "values")
+    if values.device != target.device and values.tensor.dim() > 0:
+        return tensor_iterator([target, values])
+    device: torch.device = target.device
+    return device
+
+
+def _masked_fill(operator: Any, operands: Sequence[Any]) -> torch.device:
+    """native/cuda/Indexing.cu, masked_fill__cuda."""
+    target, mask, value = (_named(operands, name) for name in ("self", "mask", "value"))
+    if value is not None and target.device is CPU:
+        raise RuntimeError("masked_fill_: Expected inputs to be on same device")
+    if mask.device != target.device:
+        raise RuntimeError(
+            f"expected self and mask to be on the same device, but got mask on {mask.device} "
+            f"and self on {target.device}"
+        )
+    device: torch.device = target.device
+    return device
+
+
+def _where(operator: Any, operands: Sequence[Any]) -> torch.device:
+    """native/TensorCompare.cpp, where_self_out: 0-dim inputs are moved to the first device that is not the CPU."""
+    device: torch.device = next(x.device for x in operands if x.device is not CPU)
+    return tensor_iterator([x for x in operands if x.is_out or x.tensor.dim() or x.device == device])
+
+
+def _at_first(operator: Any, operands: Sequence[Any]) -> torch.device:
+    """Operators that take the others from anywhere: copy_ (native/Copy.cpp), bernoulli_ (cuda/Distributions.cpp),
+    ctc_loss (native/LossCTC.cpp)."""
+    device: torch.device = operands[0].device
+    return device
+
+
+def _extremum(operator: Any, operands: Sequence[Any]) -> torch.device | None:
+    """native/ReduceAllOps.cpp, min and max of all elements."""
+    if operator.overload != "unary_out":
+        return None
+    raise RuntimeError(
+        "Expected self.device() == out.device() to be true, but got false.  (Could this error message be improved?  "
+        "If so, please report an enhancement request to PyTorch.)"
+    )
+
+
+def _block_diag(operator: Any, operands: Sequence[Any]) -> torch.device:
+    """native/TensorShape.cpp, block_diag."""
+    inputs = [x for x in operands if not x.is_out]
+    first: torch.device = inputs[0].device
+    for index, operand in enumerate(inputs):
+        if operand.device != first:
+            raise RuntimeError(
+                "torch.block_diag: input tensors must all be on the same device. "
+                f"Input 0 is on device {first} and input {index} is on device {operand.device}"
+            )
+    return first
+
+
+def _attention(operator: Any, operands: Sequence[Any]) -> torch.device | None:
+    """native/transformers/attention.cpp, validate_sdpa_input."""
+    query, key, value = (_named(operands, name).device for name in ("query", "key", "value"))
+    if query == key == value:
+        return None
+    raise RuntimeError(
+        "Expected query, key, and value to have the same device type, but got "
+        f"query.device: {query} key.device: {key} and value.device: {value} instead."
+    )
+
+
+def _convolution(operator: Any, operands: Sequence[Any]) -> torch.device:
+    """native/Convolution.cpp: the texts of check_input_same_type_as_parameters compare types, not ordinals; what they
+    let through meets the generated check of the backend that was chosen."""
+    inputs, weight = operands[0], operands[1]
+    bias = operands[2] if len(operands) > 2 else None
+    on_gpu = inputs.device.type == "cuda"
+    one_dnn = not on_gpu and _takes_one_dnn(inputs.tensor, weight.tensor)
+    for name, other in (("weight", weight), ("bias", bias)):
+        if other is not None and other.device.type != inputs.device.type and (on_gpu or one_dnn):
+            tail = f" or input should be a MKLDNN tensor and {name} is a dense tensor" if one_dnn else ""
+            raise RuntimeError(
+                f"Input type ({_type(inputs)}) and {name} type ({_type(other)}) should be the same{tail}"
+            )
+    dimensions = weight.tensor.dim() - 2
+    if on_gpu and inputs.device != weight.device:
+        method, accused = "cudnn_convolution", weight
+    elif on_gpu:
+        found_two_devices(inputs.device, bias.device)  # type: ignore[union-attr]
+    else:
+        method = "_slow_conv2d_forward" if dimensions < 3 else "slow_conv3d_forward"
+        accused = weight if weight.device != inputs.device else bias  # type: ignore[assignment]
+    raise RuntimeError(
+        f"Expected all tensors to be on the same device, but got {accused.name} is on {accused.device}, "
+        f"different from other tensors on {inputs.device} (when checking argument in method wrapper_CUDA__{method})"
+    )
+
+
+def _takes_one_dnn(inputs: torch.Tensor, weight: torch.Tensor) -> bool:
+    """Convolution.cpp, ConvParams::use_mkldnn, for two threads and more: what is small stays with the native kernel."""
+    if inputs.dtype is not torch.float32 or not torch.backends.mkldnn.is_available():
+        return False
+    batched = inputs.dim() == weight.dim()
+    return (batched and inputs.size(0) > 1) or any(size > 3 for size in weight.shape[2:]) or inputs.numel() > 20480
+
+
+def _type(operand: Any) -> str:
+    plain = {
+        torch.float32: "Float", torch.float64: "Double", torch.float16: "Half", torch.bfloat16: "BFloat16",
+        torch.int64: "Long", torch.int32: "Int", torch.complex64: "ComplexFloat", torch.complex128: "ComplexDouble",
+    }.get(operand.tensor.dtype, str(operand.tensor.dtype))  # fmt: skip
+    return f"torch.{'cuda.' if operand.device.type == 'cuda' else ''}{plain}Tensor"
+
+
+def _binary_cross_entropy(operator: Any, operands: Sequence[Any]) -> torch.device:
+    """native/cuda/Loss.cu: a TensorIterator that does not set allow_cpu_scalars."""
+    return tensor_iterator(operands, cpu_scalars=0)
+
+
+def _addcmul(operator: Any, operands: Sequence[Any]) -> torch.device | None:
+    """native/cuda/PointwiseOpsKernel.cu: of the two factors only tensor2 may be a CPU scalar."""
+    factor = _named(operands, "tensor1")
+    others = [x for x in operands if x is not factor]
+    if factor.device is CPU and factor.tensor.dim() == 0 and all(x.device is not CPU for x in others):
+        raise RuntimeError(
+            "CPU Scalar support for tensor1 argument is not supported when calling addcmul on CUDA tensors. "
+            "However, CPU Scalar support for tensor2 is supported, please swap your tensor1 and tensor2 terms."
+        )
+    return None
+
+
+def _addcdiv(operator: Any, operands: Sequence[Any]) -> torch.device:
+    """native/PointwiseOps.cpp: a TensorIterator that does not set allow_cpu_scalars."""
+    return tensor_iterator(operands, cpu_scalars=0)
+
+
+BY_HAND: dict[str, Check] = {
+    "_ctc_loss": _at_first,
+    "_index_put_impl_": _index_put,
+    "_scaled_dot_product_flash_attention_for_cpu": _attention,
+    "addcdiv": _addcdiv,
+    "addcdiv_": _addcdiv,
+    "addcmul": _addcmul,
+    "addcmul_": _addcmul,
+    "bernoulli_": _at_first,
+    "binary_cross_entropy": _binary_cross_entropy,
+    "block_diag": _block_diag,
+    "convolution": _convolution,
+    "copy_": _at_first,
+    "fill_": _at_first,
+    "index": _index,
+    "masked_fill_": _masked_fill,
+    "max": _extremum,
+    "min": _extremum,
+    "where": _where,
+}

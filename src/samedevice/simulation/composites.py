@@ -1,0 +1,41 @@
+"""Functions that PyTorch composes in C++ above the dispatcher, where the simulation does not see them begin.
+
+Some make tensors of their own on what they take for the device of their input: the CPU, since a simulated tensor is one
+in C++. While such a function runs on tensors of one device, what only C++ holds belongs to that device. The list was
+found by running every operator of PyTorch's op_db on a simulated GPU (tests/simulation/test_composites.py).
+"""
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from samedevice.simulation import placement
+from samedevice.simulation.devices import CPU, device_of
+from samedevice.simulation.tensor import mark
+
+_MAKE_TENSORS_INSIDE = (
+    (torch, "combinations"), (torch, "nanquantile"), (torch.Tensor, "nanquantile"), (torch, "quantile"),
+    (torch.Tensor, "quantile"), (torch.linalg, "matrix_rank"), (torch.nn.functional, "scaled_dot_product_attention"),
+)  # fmt: skip
+
+
+def replacements() -> Iterator[tuple[Any, str, Any]]:
+    """What to put in place of what: (owner, name, replacement)."""
+    for owner, name in _MAKE_TENSORS_INSIDE:
+        yield owner, name, _composed(getattr(owner, name))
+
+
+def _composed(original: Any) -> Any:
+    @functools.wraps(original)
+    def composed(*args: Any, **kwargs: Any) -> Any:
+        tensors = [x for x in (*args, *kwargs.values()) if isinstance(x, torch.Tensor)]
+        shared = {device_of(tensor) for tensor in tensors}
+        if len(shared) != 1 or CPU in shared:
+            return original(*args, **kwargs)
+        with placement.composing():
+            result = original(*args, **kwargs)
+        return mark(result, shared.pop()) if type(result) is torch.Tensor else result
+
+    return composed

@@ -1,0 +1,99 @@
+"""The functions that make tensors: torch.zeros, torch.tensor, torch.zeros_like, Tensor.new_zeros and their like.
+
+Each is replaced by one that understands a simulated device. Which take a default device is PyTorch's own list
+(torch.utils._device). Replacing is chosen over a TorchFunctionMode: it holds in every thread, older ones too, costs
+nothing per call elsewhere and leaves tracebacks alone. The price: a name bound by `from torch import zeros` before the
+simulation starts is not replaced; asked for "cuda", it then raises what this build of torch raises.
+"""
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch.utils._device import DeviceContext, _device_constructors
+
+from samedevice.simulation import randomness
+from samedevice.simulation.devices import device_of, resolve
+from samedevice.simulation.tensor import SimulatedTensor, mark, refuse, unmark
+
+Replacement = tuple[Any, str, Any]
+
+_MADE_FROM_DATA = ("tensor", "as_tensor", "asarray")
+_LIKE = ("empty_like", "full_like", "ones_like", "rand_like", "randint_like", "randn_like", "zeros_like")
+_NEW = ("new_empty", "new_empty_strided", "new_full", "new_ones", "new_tensor", "new_zeros")
+_makers: dict[Any, Callable[..., torch.Tensor]] = {}
+
+
+def replacements() -> Iterator[Replacement]:
+    """What to put in place of what: (owner, name, replacement)."""
+    constructors = _device_constructors()
+    for owner in (torch, torch.fft):
+        for name, original in list(vars(owner).items()):
+            if callable(original) and not isinstance(original, type) and original in constructors:
+                yield owner, name, _factory(original, name)
+    yield torch, "normal", _factory(torch.normal, "normal")
+    for name in _LIKE:
+        yield torch, name, _like(getattr(torch, name))
+    for name in _NEW:
+        yield torch.Tensor, name, _like(getattr(torch.Tensor, name))
+    yield DeviceContext, "__torch_function__", _under_default_device
+
+
+def _factory(original: Any, name: str) -> Any:
+    def make(device: torch.device, args: Any, kwargs: Any) -> torch.Tensor:
+        if name in _MADE_FROM_DATA and args and isinstance(args[0], torch.Tensor):
+            return original(*args, **kwargs).to(device)
+        if name.startswith("sparse_"):
+            refuse(f"torch.{name}")
+        requires_grad = kwargs.pop("requires_grad", False)
+        randomness.check_generator(kwargs.get("generator"), device)
+        with randomness.of(device):
+            made = mark(original(*args, device="cpu", **kwargs), device)
+        return made.requires_grad_() if requires_grad else made
+
+    @functools.wraps(original)
+    def factory(*args: Any, device: Any = None, **kwargs: Any) -> torch.Tensor:
+        if device is None:
+            return original(*args, **kwargs)  # a default device comes back through _under_default_device
+        device = resolve(device)
+        if device.type != "cuda":
+            if name in _MADE_FROM_DATA and args and isinstance(args[0], SimulatedTensor):
+                return original(*args, **kwargs).to(device)
+            randomness.check_generator(kwargs.get("generator"), device)
+            return original(*args, device=device, **kwargs)
+        return make(device, args, kwargs)
+
+    _makers[original] = make
+    return factory
+
+
+def _like(original: Any) -> Any:
+    """zeros_like and new_zeros: on the device of the first argument, unless told otherwise."""
+
+    @functools.wraps(original)
+    def like(source: torch.Tensor, *args: Any, device: Any = None, **kwargs: Any) -> torch.Tensor:
+        here = device_of(source)
+        target = here if device is None else resolve(device)
+        if target.type != "cuda":
+            if target == here:
+                return original(source, *args, **kwargs)
+            return original(unmark(source), *args, device=target, **kwargs)
+        requires_grad = kwargs.pop("requires_grad", False)
+        with randomness.of(target):
+            made = mark(original(unmark(source), *args, **kwargs), target)
+        return made.requires_grad_() if requires_grad else made
+
+    return like
+
+
+def _under_default_device(context: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    """DeviceContext.__torch_function__, with the simulated devices known to it."""
+    kwargs = kwargs or {}
+    if func in _device_constructors() and kwargs.get("device") is None:
+        device = resolve(context.device)
+        if device.type == "cuda" and func in _makers:
+            kwargs.pop("device", None)
+            return _makers[func](device, args, kwargs)
+        kwargs["device"] = device
+    return func(*args, **kwargs)

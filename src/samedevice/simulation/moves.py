@@ -1,0 +1,188 @@
+"""From one device to another: Tensor.to, .cuda, .cpu, .type, and the `.data` setter through which modules move.
+
+A move is a copy with a gradient that flows back to where the tensor came from. A parameter moves in place: the object
+stays, what it holds is exchanged (Module.to does `param.data = moved`).
+"""
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from samedevice.simulation import devices
+from samedevice.simulation.devices import CPU, device_of, resolve
+from samedevice.simulation.tensor import SimulatedTensor, mark, unmark
+
+_to = torch.Tensor.to
+_type = torch.Tensor.type
+_pin_memory = torch.Tensor.pin_memory
+_data = torch.Tensor.data
+_grad = torch.Tensor.grad
+_parse_to = torch._C._nn._parse_to
+
+
+def replacements() -> Iterator[tuple[Any, str, Any]]:
+    """What to put in place of what: (owner, name, replacement)."""
+    for name, function in (
+        ("to", to), ("cuda", cuda), ("cpu", cpu), ("type", type_), ("type_as", type_as),
+        ("pin_memory", pin_memory), ("is_pinned", is_pinned), ("data", property(_get_data, _set_data)),
+    ):  # fmt: skip
+        yield torch.Tensor, name, function
+    yield torch._C._nn, "_parse_to", parse_to
+
+
+class _Copy(torch.autograd.Function):
+    """The copy between devices; its gradient returns to the source device."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+        return _place(unmark(tensor).clone(), device)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.source = device_of(inputs[0])
+        ctx.target = inputs[1]
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> Any:
+        return move(gradient, ctx.source), None
+
+    @staticmethod
+    def jvp(ctx: Any, tangent: torch.Tensor, _: None) -> torch.Tensor:
+        return move(tangent, ctx.target)
+
+
+def _place(plain: torch.Tensor, device: torch.device) -> torch.Tensor:
+    return mark(plain, device) if device.type == "cuda" else plain
+
+
+def move(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """`tensor` on `device`: itself if it is there, else a copy that carries its gradient back."""
+    if device_of(tensor) == device:
+        return tensor
+    if device.type not in ("cuda", "cpu"):
+        return _to(unmark(tensor), device)
+    if torch.is_grad_enabled() and tensor.requires_grad:
+        return _Copy.apply(tensor, device)
+    return _Copy.forward(tensor, device)
+
+
+def parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
+    """torch._C._nn._parse_to, which reads the arguments of Tensor.to and Module.to, with simulated devices."""
+    if args and isinstance(args[0], torch.Tensor):
+        return (device_of(args[0]), args[0].dtype, *_parse_to(*args, **kwargs)[2:])
+    if args and isinstance(args[0], int) and not isinstance(args[0], bool):
+        args = (torch.device("cuda", args[0]), *args[1:])
+    if isinstance(kwargs.get("device"), int):
+        kwargs = kwargs | {"device": torch.device("cuda", kwargs["device"])}
+    return _parse_to(*args, **kwargs)
+
+
+@functools.wraps(_to)
+def to(self: torch.Tensor, *args: Any, copy: bool = False, **kwargs: Any) -> torch.Tensor:
+    if "other" in kwargs:
+        args = (kwargs.pop("other"), *args)
+    if len(args) > 1 and isinstance(args[-1], bool) and len(args) > 2 - isinstance(args[0], torch.dtype):
+        *args, copy = args  # Tensor.to takes copy by position too: to(device, dtype, non_blocking, copy)
+    device, dtype, non_blocking, memory_format = parse_to(*args, **kwargs)
+    target = device_of(self) if device is None else resolve(device)
+    layout = {} if memory_format is None else {"memory_format": memory_format}
+    if target == device_of(self):
+        return _to(self, self.dtype if dtype is None else dtype, non_blocking, copy, **layout)
+    if dtype is None and not layout:
+        return move(self, target)
+    return _to(move(self, target), self.dtype if dtype is None else dtype, **layout)
+
+
+@functools.wraps(torch.Tensor.cuda)
+def cuda(
+    self: torch.Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = torch.preserve_format
+) -> torch.Tensor:
+    return to(self, "cuda" if device is None else device, memory_format=memory_format)
+
+
+@functools.wraps(torch.Tensor.cpu)
+def cpu(self: torch.Tensor, memory_format: Any = torch.preserve_format) -> torch.Tensor:
+    return to(self, CPU, memory_format=memory_format)
+
+
+@functools.wraps(_type)
+def type_(self: torch.Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
+    if dtype is None:
+        name: str = _type(unmark(self))
+        return name.replace("torch.", "torch.cuda.", 1) if isinstance(self, SimulatedTensor) else name
+    if isinstance(dtype, torch.dtype):
+        return to(self, dtype)
+    name = dtype if isinstance(dtype, str) else f"{dtype.__module__}.{dtype.__name__}"
+    plain = _type(torch.empty(0), name.replace("torch.cuda.", "torch.", 1)).dtype
+    return to(self, "cuda" if name.startswith("torch.cuda.") else CPU, plain)
+
+
+@functools.wraps(torch.Tensor.type_as)
+def type_as(self: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    return to(self, other)
+
+
+@functools.wraps(_pin_memory)
+def pin_memory(self: torch.Tensor, device: Any = None) -> torch.Tensor:
+    if isinstance(self, SimulatedTensor):
+        # native/Memory.cpp
+        raise RuntimeError(f"cannot pin '{type_(self)}' only dense CPU tensors can be pinned")
+    devices.use()
+    if is_pinned(self):
+        return self
+    pinned = self.detach().clone()
+    pinned._samedevice_pinned = True
+    return pinned
+
+
+@functools.wraps(torch.Tensor.is_pinned)
+def is_pinned(self: torch.Tensor, device: Any = None) -> bool:
+    return "_samedevice_pinned" in self.__dict__
+
+
+def _get_data(self: torch.Tensor) -> torch.Tensor:
+    return _data.__get__(self)
+
+
+def _set_data(self: torch.Tensor, new: torch.Tensor) -> None:
+    """`x.data = y` as on CUDA: the object stays and takes y's memory, device included."""
+    if not isinstance(new, torch.Tensor) or not (isinstance(self, SimulatedTensor) or isinstance(new, SimulatedTensor)):
+        _data.__set__(self, new)
+    elif isinstance(self, SimulatedTensor) and isinstance(new, SimulatedTensor):
+        _data.__set__(self, new)
+        self._samedevice_device = new._samedevice_device
+    else:
+        _exchange(self, new)
+
+
+def _exchange(tensor: torch.Tensor, new: torch.Tensor) -> None:
+    """Give `tensor` the memory of `new`, which is of the other class.
+
+    The Python dispatch key of an existing tensor cannot be switched, so the C++ tensor under the Python object is
+    exchanged for one that has it, or lacks it; the autograd state that people attach to a leaf goes along.
+    """
+    requires_grad, gradient, hooks = tensor.requires_grad, tensor.grad, tensor._backward_hooks
+    is_parameter = isinstance(tensor, torch.nn.Parameter)
+    body = mark(new, new.device) if isinstance(new, SimulatedTensor) else unmark(new)
+    body.requires_grad_(requires_grad)
+    attributes = {key: value for key, value in tensor.__dict__.items() if key != "_samedevice_device"}
+    torch._C._swap_tensor_impl(tensor, body)
+    if isinstance(new, SimulatedTensor):
+        plain_class = type(tensor)
+        tensor.__class__ = SimulatedTensor
+        tensor._samedevice_device = new._samedevice_device
+        tensor._samedevice_class = plain_class
+        if is_parameter:
+            tensor._is_param = True
+    else:
+        tensor.__class__ = attributes.pop("_samedevice_class", torch.nn.Parameter if is_parameter else torch.Tensor)
+        tensor.__dict__.pop("_samedevice_device", None)
+        tensor.__dict__.pop("_samedevice_class", None)
+    body.__class__ = torch.Tensor if isinstance(tensor, SimulatedTensor) else SimulatedTensor
+    tensor._backward_hooks = hooks
+    if gradient is not None:
+        _grad.__set__(tensor, gradient)  # still where it was: Module.to moves it next

@@ -1,0 +1,132 @@
+"""Random numbers of simulated GPUs: each has its own generator, apart from the CPU's, as on CUDA.
+
+The numbers differ from a real GPU's (CUDA draws with Philox, the CPU with Mersenne Twister); that drawing on one device
+leaves the others' sequences alone is the same.
+"""
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from samedevice.simulation import devices
+
+_lock = threading.RLock()
+_generators: dict[torch.device, torch.Generator] = {}
+
+
+def default_generator(device: torch.device) -> torch.Generator:
+    """The generator that `device` draws from where none is passed."""
+    if device not in _generators:
+        _generators[device] = cpu_generator()
+        _generators[device].manual_seed(torch.default_generator.initial_seed())
+    return _generators[device]
+
+
+def forget() -> None:
+    """Begin anew: the next GPU of the same name starts from its seed."""
+    _generators.clear()
+
+
+@contextlib.contextmanager
+def of(device: torch.device) -> Iterator[None]:
+    """Inside, what draws from the CPU's default generator draws from `device`'s."""
+    if device.type != "cuda":
+        yield
+        return
+    with _lock:
+        ours, cpu = default_generator(device), torch.default_generator
+        kept = cpu.get_state()
+        cpu.set_state(ours.get_state())
+        try:
+            yield
+        finally:
+            ours.set_state(cpu.get_state())
+            cpu.set_state(kept)
+
+
+cpu_generator = torch.Generator
+
+
+class Generator(torch.Generator):
+    """A generator of a simulated GPU."""
+
+    _samedevice_device: torch.device
+
+    @property
+    def device(self) -> torch.device:
+        return self._samedevice_device
+
+
+class _GeneratorFace(type):
+    """Stands in for the class torch.Generator: makes a CPU's or a GPU's, and knows both."""
+
+    def __call__(cls, device: Any = "cpu") -> torch.Generator:
+        device = devices.resolve(device)
+        if device.type != "cuda":
+            return cpu_generator(device)
+        generator = Generator()
+        generator._samedevice_device = device
+        return generator
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, cpu_generator)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, cpu_generator)
+
+
+class GeneratorFace(metaclass=_GeneratorFace):
+    """See _GeneratorFace."""
+
+
+def check_generator(generator: torch.Generator | None, device: torch.device) -> None:
+    """ATen/core/Generator.h, check_generator: the types must be equal; the index is not looked at."""
+    if generator is not None and generator.device.type != device.type:
+        raise RuntimeError(
+            f"Expected a '{device.type}' device type for generator but found '{generator.device.type}'"
+        )
+
+
+def _index(device: Any) -> torch.device:
+    return devices.resolve("cuda" if device is None else device)
+
+
+def manual_seed(seed: int) -> None:
+    default_generator(_index(None)).manual_seed(int(seed))
+
+
+def manual_seed_all(seed: int) -> None:
+    for index in range(devices.count()):
+        default_generator(devices.gpu(index)).manual_seed(int(seed))
+
+
+def seed() -> None:
+    default_generator(_index(None)).seed()
+
+
+def seed_all() -> None:
+    manual_seed_all(torch.Generator().seed())
+
+
+def initial_seed() -> int:
+    return default_generator(_index(None)).initial_seed()
+
+
+def get_rng_state(device: Any = "cuda") -> torch.Tensor:
+    return default_generator(_index(device)).get_state()
+
+
+def set_rng_state(new_state: torch.Tensor, device: Any = "cuda") -> None:
+    default_generator(_index(device)).set_state(new_state)
+
+
+def get_rng_state_all() -> list[torch.Tensor]:
+    return [get_rng_state(index) for index in range(devices.count())]
+
+
+def set_rng_state_all(new_states: Any) -> None:
+    for index, state in enumerate(new_states):
+        set_rng_state(state, index)

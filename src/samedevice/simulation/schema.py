@@ -1,0 +1,67 @@
+"""What PyTorch's own table of operators says of each: does its CUDA wrapper check devices, and under which name?
+
+The table is native_functions.yaml, which ships inside every torch wheel; so each torch version brings its own. It is
+read (0.15 s) when the first mismatch is met, never before.
+"""
+
+import functools
+import importlib.resources
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+_loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True)
+class Operator:
+    """One entry of native_functions.yaml, by what matters for placement."""
+
+    name: str
+    overload: str
+    structured: bool
+    has_cuda_kernel: bool
+    no_check: bool
+    iterator: bool  # its checks are TensorIterator's
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether the generated CUDA wrapper compares devices (torchgen/dest/register_dispatch_key.py)."""
+        return self.has_cuda_kernel and not self.no_check
+
+    def wrapper(self, out: bool) -> str:
+        """The name of that wrapper, as its message prints it."""
+        suffix = "_out" if out else ""
+        if self.structured:
+            return f"wrapper_CUDA_{self.name}{suffix}" + (f"_{self.overload}" if self.overload else "")
+        return f"wrapper_CUDA_{self.overload}_{self.name}{suffix}"
+
+
+@functools.cache
+def _table() -> dict[str, Operator]:
+    path = importlib.resources.files("torchgen") / "packaged/ATen/native/native_functions.yaml"
+    entries = {
+        entry["func"].partition("(")[0]: entry for entry in yaml.load(path.read_text("utf-8"), Loader=_loader)
+    }
+    return {signature: _operator(signature, entry, entries) for signature, entry in entries.items()}
+
+
+def _operator(signature: str, entry: dict[str, Any], entries: dict[str, dict[str, Any]]) -> Operator:
+    name, _, overload = signature.partition(".")
+    kernels = {key.strip() for keys in entry.get("dispatch", {}) for key in keys.split(",")}
+    structured = bool(entry.get("structured") or "structured_delegate" in entry)
+    parent = entries.get(entry.get("structured_delegate", signature), entry)
+    return Operator(
+        name=name,
+        overload=overload,
+        structured=structured,
+        has_cuda_kernel=structured or "CUDA" in kernels,
+        no_check=entry.get("device_check") == "NoCheck",
+        iterator=parent.get("structured_inherits") == "TensorIteratorBase",
+    )
+
+
+def operator(signature: str) -> Operator | None:
+    """The entry of an operator ("addmm", "add.Tensor", "mm.out"); None for one that torchgen makes or a library adds."""
+    return _table().get(signature)

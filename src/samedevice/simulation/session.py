@@ -1,0 +1,107 @@
+"""Start and stop: the one place where torch is changed and put back."""
+
+from typing import Any
+
+from samedevice.simulation import (
+    composites, devices, factories, gradients, moves, parallel, placement, randomness, runtime, storage,
+)  # fmt: skip
+
+_PARTS = (factories, moves, gradients, composites, storage, runtime, parallel)
+_MISSING: Any = object()
+
+
+class simulate_cuda:  # noqa: N801 - used like a function
+    """A CUDA with `devices` GPUs on a machine that may have none: real values, PyTorch's own rules and messages.
+
+    Inside the context torch.cuda and torch.accelerator show the GPUs, `device="cuda:1"` works, and tensors on different
+    devices fail where, and as, they fail on CUDA. It is the process's: every thread sees it. Nested, a simulation of as
+    many GPUs or fewer joins the running one. CUDA_VISIBLE_DEVICES hides some of them, as on CUDA.
+
+    Arguments:
+        devices: how many GPUs, at least 1.
+
+    Raises:
+        ImportError: torch is not installed.
+        TypeError, ValueError: `devices` is not a positive integer.
+        RuntimeError: a simulation with fewer GPUs is running already.
+
+    Example:
+        >>> import torch, samedevice
+        >>> with samedevice.simulate_cuda(devices=2):
+        ...     print(torch.zeros(2, device="cuda:1"))
+        tensor([0., 0.], device='cuda:1')
+
+    Without a `with` block: `simulation = simulate_cuda(2).start()` and, later, `simulation.stop()`.
+    """
+
+    def __init__(self, devices: int = 1) -> None:
+        if isinstance(devices, bool) or not isinstance(devices, int) or devices < 1:
+            raise ValueError(f"devices must be an integer of at least 1, the number of GPUs to simulate; got {devices!r}")
+        self.devices = devices
+
+    def start(self) -> "simulate_cuda":
+        """Begin; returns self."""
+        _session.enter(self.devices)
+        return self
+
+    def stop(self) -> None:
+        """End what start began; torch is as it was before."""
+        _session.leave()
+
+    def __enter__(self) -> "simulate_cuda":
+        return self.start()
+
+    def __exit__(self, *exception: object) -> None:
+        self.stop()
+
+
+class _Session:
+    """The running simulation of this process."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.devices = 0
+        self._changed: list[tuple[Any, str, Any]] = []
+
+    def enter(self, count: int) -> None:
+        if self.depth and count > self.devices:
+            raise RuntimeError(
+                f"a simulation of {self.devices} GPU(s) is running, so one of {count} cannot start inside it: "
+                f"start the outer one with simulate_cuda(devices={count})"
+            )
+        if not self.depth:
+            self.devices = count
+            devices.power_on(count)
+            randomness.forget()
+            try:
+                for part in _PARTS:
+                    for owner, name, replacement in part.replacements():
+                        self._replace(owner, name, replacement)
+                placement.learn()
+            except BaseException:
+                self._restore()
+                raise
+        self.depth += 1
+
+    def leave(self) -> None:
+        if not self.depth:
+            raise RuntimeError("no simulation is running: stop() belongs to a start()")
+        self.depth -= 1
+        if not self.depth:
+            self._restore()
+
+    def _replace(self, owner: Any, name: str, replacement: Any) -> None:
+        self._changed.append((owner, name, vars(owner).get(name, _MISSING)))
+        setattr(owner, name, replacement)
+
+    def _restore(self) -> None:
+        while self._changed:
+            owner, name, original = self._changed.pop()
+            if original is _MISSING:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, original)
+        devices.power_off()
+
+
+_session = _Session()
