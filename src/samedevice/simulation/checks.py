@@ -11,6 +11,8 @@ import torch
 
 from samedevice.simulation.devices import CPU
 
+_register_hook = torch.Tensor.register_hook  # gradients.py puts a stricter one in its place
+
 Check = Callable[[Any, Sequence[Any]], torch.device | None]
 
 
@@ -45,7 +47,7 @@ def found_two_devices(first: torch.device, second: torch.device) -> NoReturn:
 def return_gradient(scalar: torch.Tensor) -> None:
     """A 0-dim CPU tensor that joined GPU tensors gets its gradient on the CPU (autograd/engine.cpp, validate_outputs)."""
     if scalar.requires_grad and "_samedevice_returns" not in scalar.__dict__:
-        scalar._samedevice_returns = scalar.register_hook(lambda gradient: gradient.cpu())
+        scalar._samedevice_returns = _register_hook(scalar, lambda gradient: gradient.cpu())
 
 
 def generated(operator: Any, operands: Sequence[Any]) -> torch.device:
@@ -222,6 +224,11 @@ def _addcdiv(operator: Any, operands: Sequence[Any]) -> torch.device:
     return tensor_iterator(operands, cpu_scalars=0)
 
 
+def _ndtr(operator: Any, operands: Sequence[Any]) -> torch.device:
+    """native/UnaryOps.cpp, special_ndtr_out."""
+    found_two_devices(operands[1].device, operands[0].device)
+
+
 BY_HAND: dict[str, Check] = {
     "_ctc_loss": _at_first,
     "_index_put_impl_": _index_put,
@@ -230,6 +237,7 @@ BY_HAND: dict[str, Check] = {
     "addcdiv_": _addcdiv,
     "addcmul": _addcmul,
     "addcmul_": _addcmul,
+    "bernoulli": _at_first,
     "bernoulli_": _at_first,
     "binary_cross_entropy": _binary_cross_entropy,
     "block_diag": _block_diag,
@@ -240,5 +248,6 @@ BY_HAND: dict[str, Check] = {
     "masked_fill_": _masked_fill,
     "max": _extremum,
     "min": _extremum,
+    "special_ndtr": _ndtr,
     "where": _where,
 }

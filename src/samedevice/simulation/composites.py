@@ -13,7 +13,7 @@ import torch
 
 from samedevice.simulation import placement
 from samedevice.simulation.devices import CPU, device_of
-from samedevice.simulation.tensor import mark
+from samedevice.simulation.moves import move
 
 _MAKE_TENSORS_INSIDE = (
     (torch, "combinations"), (torch, "nanquantile"), (torch.Tensor, "nanquantile"), (torch, "quantile"),
@@ -23,8 +23,20 @@ _MAKE_TENSORS_INSIDE = (
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
+    yield torch, "ctc_loss", _on_first(torch.ctc_loss)
     for owner, name in _MAKE_TENSORS_INSIDE:
         yield owner, name, _composed(getattr(owner, name))
+
+
+def _on_first(original: Any) -> Any:
+    """ctc_loss brings targets and lengths to the device of the first argument itself (native/LossCTC.cpp)."""
+
+    @functools.wraps(original)
+    def on_first(*args: Any, **kwargs: Any) -> Any:
+        with placement.composing():
+            return original(*args, **kwargs)
+
+    return on_first
 
 
 def _composed(original: Any) -> Any:
@@ -36,6 +48,6 @@ def _composed(original: Any) -> Any:
             return original(*args, **kwargs)
         with placement.composing():
             result = original(*args, **kwargs)
-        return mark(result, shared.pop()) if type(result) is torch.Tensor else result
+        return move(result, shared.pop()) if type(result) is torch.Tensor else result
 
     return composed

@@ -54,8 +54,12 @@ def _factory(original: Any, name: str) -> Any:
 
     @functools.wraps(original)
     def factory(*args: Any, device: Any = None, **kwargs: Any) -> torch.Tensor:
-        if device is None:
+        if name in ("linspace", "logspace"):
+            args = tuple(x.item() if isinstance(x, SimulatedTensor) else x for x in args)  # RangeFactories.cpp
+        if device is None and kwargs.get("generator") is None:
             return original(*args, **kwargs)  # a default device comes back through _under_default_device
+        if device is None:
+            device = torch.get_default_device()
         device = resolve(device)
         if device.type != "cuda":
             if name in _MADE_FROM_DATA and args and isinstance(args[0], SimulatedTensor):

@@ -1,5 +1,6 @@
 """The device checks of autograd, which sees only CPU tensors here and so cannot make them itself."""
 
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,11 +20,18 @@ _backward = BackwardCFunction.apply
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
-    yield torch.Tensor, "grad", property(_grad.__get__, _set_grad, _grad.__delete__)
+    yield torch.Tensor, "grad", property(_get_grad, _set_grad, _grad.__delete__)
     yield torch.Tensor, "register_hook", register_hook
     yield torch.autograd, "_engine_run_backward", _run_backward
     yield torch.autograd.Function, "apply", classmethod(_apply_function)
     yield BackwardCFunction, "apply", _apply_backward
+
+
+def _get_grad(self: torch.Tensor) -> torch.Tensor | None:
+    gradient: torch.Tensor | None = _grad.__get__(self)
+    if gradient is not None:
+        gradient._samedevice_owner = weakref.ref(self)  # moves.py puts it back when `x.grad.data = y` moves it
+    return gradient
 
 
 def _set_grad(self: torch.Tensor, gradient: torch.Tensor | None) -> None:
@@ -36,9 +44,10 @@ def _set_grad(self: torch.Tensor, gradient: torch.Tensor | None) -> None:
                 f"'{here.type}'. Please ensure that the gradient and the tensor are on the same device"
             )
         if given != here:
-            raise RuntimeError("attempting to assign a gradient located on device with index "
-                f"{given.index} to a tensor with device index {here.index}. "
-                "Please ensure that the gradient and the tensor are on the same device")
+            raise RuntimeError(
+                f"attempting to assign a gradient located on device with index '{given.index}' to a tensor located on "
+                f"device with index '{here.index}'. Please ensure that the gradient and the tensor are on the same device"
+            )
     _grad.__set__(self, gradient)
 
 

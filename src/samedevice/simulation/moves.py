@@ -165,8 +165,9 @@ def _exchange(tensor: torch.Tensor, new: torch.Tensor) -> None:
     The Python dispatch key of an existing tensor cannot be switched, so the C++ tensor under the Python object is
     exchanged for one that has it, or lacks it; the autograd state that people attach to a leaf goes along.
     """
-    requires_grad, gradient, hooks = tensor.requires_grad, tensor.grad, tensor._backward_hooks
-    is_parameter = isinstance(tensor, torch.nn.Parameter)
+    requires_grad, gradient = tensor.requires_grad, _grad.__get__(tensor) if tensor.is_leaf else None
+    hooks = tensor._backward_hooks, tensor._post_accumulate_grad_hooks
+    is_parameter, previous = isinstance(tensor, torch.nn.Parameter), device_of(tensor)
     body = mark(new, new.device) if isinstance(new, SimulatedTensor) else unmark(new)
     body.requires_grad_(requires_grad)
     attributes = {key: value for key, value in tensor.__dict__.items() if key != "_samedevice_device"}
@@ -182,7 +183,13 @@ def _exchange(tensor: torch.Tensor, new: torch.Tensor) -> None:
         tensor.__class__ = attributes.pop("_samedevice_class", torch.nn.Parameter if is_parameter else torch.Tensor)
         tensor.__dict__.pop("_samedevice_device", None)
         tensor.__dict__.pop("_samedevice_class", None)
-    body.__class__ = torch.Tensor if isinstance(tensor, SimulatedTensor) else SimulatedTensor
-    tensor._backward_hooks = hooks
+    if isinstance(tensor, SimulatedTensor):
+        body.__class__ = torch.Tensor
+    else:
+        body.__class__, body._samedevice_device = SimulatedTensor, previous
+    tensor._backward_hooks, tensor._post_accumulate_grad_hooks = hooks
+    owner = getattr(tensor, "_samedevice_owner", lambda: None)()
+    if owner is not None and device_of(owner) == device_of(tensor):
+        _grad.__set__(owner, tensor)
     if gradient is not None:
         _grad.__set__(tensor, gradient)  # still where it was: Module.to moves it next

@@ -51,6 +51,8 @@ def judge(func: Any, args: Any, kwargs: Any) -> Any:
         device = check(operator, operands)
         if device is not None:
             return device
+    if operands[0].is_out and torch.Tag.view_copy in func.tags:
+        return checks.resized_out(operands)
     if operator is None or not operator.has_cuda_kernel:
         for key in COMPOSED:
             if func.has_kernel_for_dispatch_key(key):
@@ -97,19 +99,21 @@ def operands_of(func: Any, args: Any, kwargs: Any) -> list[Operand]:
             del tensor
     if inside:
         home = next((x.device for index, x in enumerate(found) if index not in inside), CPU)
+        result = getattr(_local, "composing", (False, None))[1]
         for index in inside:
-            found[index] = found[index]._replace(device=home)
+            found[index] = found[index]._replace(device=result if result and found[index].is_written else home)
     return sorted(found, key=lambda operand: not operand.is_out)
 
 
 @contextlib.contextmanager
-def composing(results_only: bool = False) -> Iterator[None]:
+def composing(result: torch.device | None = None) -> Iterator[None]:
     """Inside, tensors that only C++ holds were made by PyTorch for itself, and are where its other input is.
 
-    With `results_only` that is said of destinations only: the code also copies and reshapes what the program gave it.
+    With `result` that is said of destinations only, which are there: the code also copies and reshapes what the program
+    gave it.
     """
-    before = getattr(_local, "composing", None)
-    _local.composing = "results" if results_only else "all"
+    before = getattr(_local, "composing", (False, None))
+    _local.composing = True, result
     try:
         yield
     finally:
@@ -127,8 +131,8 @@ def made_inside(holder: Any, position: Any, is_out: bool, is_written: bool) -> b
     """
     if type(holder[position]) is not torch.Tensor or sys.getrefcount(holder[position]) > _held_by_cpp_alone:
         return False
-    composed = getattr(_local, "composing", None)
-    return composed == "all" or is_out or (is_written and composed == "results") or holder[position].dim() == 0
+    composing, result = getattr(_local, "composing", (False, None))
+    return is_out or holder[position].dim() == 0 or (composing and (is_written or result is None))
 
 
 class _Probe(torch.Tensor):

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from samedevice.simulation import devices, randomness
+from samedevice.simulation import devices, memory, randomness
 from samedevice.simulation.devices import resolve
 
 NAME = "Simulated GPU (samedevice)"
@@ -119,8 +119,7 @@ def current_accelerator(check_available: bool = False) -> torch.device | None:
 
 
 def mem_get_info(device: Any = None) -> tuple[int, int]:
-    _index(device)
-    return MEMORY, MEMORY
+    return MEMORY - memory.memory_allocated(device), MEMORY
 
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
@@ -138,6 +137,9 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
         "get_device_capability": lambda device=None: (0, 0), "get_device_properties": get_device_properties,
         "can_device_access_peer": lambda device, peer_device: True,
         "synchronize": nothing, "empty_cache": nothing, "ipc_collect": nothing, "mem_get_info": mem_get_info,
+        "memory_allocated": memory.memory_allocated, "memory_reserved": memory.memory_allocated,
+        "max_memory_allocated": memory.max_memory_allocated, "max_memory_reserved": memory.max_memory_allocated,
+        "reset_peak_memory_stats": memory.reset_peak_memory_stats,
         "is_bf16_supported": lambda including_emulation=True: True, "get_arch_list": list,
         "Stream": Stream, "Event": Event, "current_stream": current_stream, "default_stream": current_stream,
         "stream": lambda stream: stream if stream is not None else current_stream(), "set_stream": nothing,

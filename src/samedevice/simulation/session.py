@@ -3,10 +3,10 @@
 from typing import Any
 
 from samedevice.simulation import (
-    composites, devices, factories, gradients, moves, parallel, placement, randomness, runtime, storage,
+    composites, devices, entries, factories, gradients, moves, parallel, placement, randomness, runtime, storage,
 )  # fmt: skip
 
-_PARTS = (factories, moves, gradients, composites, storage, runtime, parallel)
+_PARTS = (factories, moves, gradients, composites, entries, storage, runtime, parallel)
 _MISSING: Any = object()
 
 

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import torch
 
 from samedevice.simulation import placement, randomness
-from samedevice.simulation.devices import CPU
+from samedevice.simulation.devices import CPU, device_of
 
 _below = torch._C._DisableTorchDispatch
 _make_subclass = torch.Tensor._make_subclass
@@ -33,6 +33,7 @@ class SimulatedTensor(torch.Tensor):
             if device in placement.COMPOSED:
                 return _compose(func, device, args, kwargs or {})
         if func._nondeterministic_seeded:
+            randomness.check_generator((kwargs or {}).get("generator"), device)
             with randomness.of(device):
                 return _run(func, args, kwargs, device)
         return _run(func, args, kwargs, device)
@@ -75,7 +76,7 @@ class SimulatedTensor(torch.Tensor):
         """Nothing is asynchronous here, so no memory can be reused too early."""
 
     def __format__(self, spec: str) -> str:
-        return format(self.item() if self.dim() == 0 else unmark(self), spec)
+        return format(self.item(), spec) if self.dim() == 0 else object.__format__(self, spec)
 
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
         # torch prints the class's name for a subclass; "Tensor(" and "tensor(" are equally long, so columns stay.
@@ -109,12 +110,12 @@ def _run(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
 
 def _compose(func: Any, key: Any, args: Any, kwargs: Any) -> Any:
     """Run an operator as PyTorch composes it of others; they come here in their turn."""
-    with placement.composing(results_only=True):
+    home = device_of(next(placement.tensors_of(args, kwargs)))  # C++ makes a result where its first argument is
+    with placement.composing(result=home):
         result = func._op_dk(key, *args, **kwargs)
-    first = next(iter(placement.tensors_of(args, kwargs)))
-    if type(result) is torch.Tensor and type(first) is SimulatedTensor and not any(result is x for x in args):
+    if type(result) is torch.Tensor and home is not CPU and not any(result is x for x in args):
         with _below():
-            return mark(result, first._samedevice_device)  # C++ makes a result where its first argument is
+            return mark(result, home)
     return result
 
 

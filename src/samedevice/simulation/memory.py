@@ -1,0 +1,40 @@
+"""How much memory the tensors on a simulated GPU hold.
+
+Counted when asked, over the tensors that Python can reach, in blocks of 512 bytes as CUDA's caching allocator hands
+them out. The maximum is the most that was seen when asked: counting every allocation would slow every operator.
+"""
+
+import gc
+from typing import Any
+
+import torch
+
+from samedevice.simulation.devices import current, resolve
+from samedevice.simulation.tensor import SimulatedTensor
+
+_BLOCK = 512  # bytes, c10/cuda/CUDACachingAllocator.cpp, kMinBlockSize
+_most: dict[torch.device, int] = {}
+
+
+def memory_allocated(device: Any = None) -> int:
+    """Bytes held by the tensors on `device`."""
+    here = resolve(current() if device is None else device)
+    storages = {
+        tensor.untyped_storage()._cdata: tensor.untyped_storage().nbytes()
+        for tensor in gc.get_objects()
+        if type(tensor) is SimulatedTensor and tensor._samedevice_device == here
+    }
+    held = sum(-(-size // _BLOCK) * _BLOCK for size in storages.values())
+    _most[here] = max(held, _most.get(here, 0))
+    return held
+
+
+def max_memory_allocated(device: Any = None) -> int:
+    """The most bytes that memory_allocated saw on `device` since the last reset, this call included."""
+    memory_allocated(device)
+    return _most[resolve(current() if device is None else device)]
+
+
+def reset_peak_memory_stats(device: Any = None) -> None:
+    """Forget the maximum."""
+    _most.pop(resolve(current() if device is None else device), None)

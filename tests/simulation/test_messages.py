@@ -1,0 +1,210 @@
+"""Where PyTorch's CUDA build refuses, the simulation refuses, with the whole of its text; and where it does not, neither."""
+
+from collections.abc import Callable
+
+import numpy
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F  # noqa: N812
+
+pytestmark = pytest.mark.usefixtures("two_gpus")
+
+SAME = "Expected all tensors to be on the same device, but "
+
+
+def text_b(argument: str, device: str, reference: str, method: str) -> str:
+    return (
+        f"{SAME}got {argument} is on {device}, different from other tensors on {reference} "
+        f"(when checking argument in method {method})"
+    )
+
+
+def cuda(*shape: int, index: int = 0) -> torch.Tensor:
+    return torch.ones(shape, device=f"cuda:{index}")
+
+
+REFUSED: dict[str, tuple[Callable[[], object], str]] = {
+    # TensorIterator: the accelerator is named first, whatever the order
+    "cpu + cuda": (lambda: torch.ones(3) + cuda(3), f"{SAME}found at least two devices, cuda:0 and cpu!"),
+    "cuda + cpu": (lambda: cuda(3) + torch.ones(3), f"{SAME}found at least two devices, cuda:0 and cpu!"),
+    "two gpus": (lambda: cuda(3, index=1) * cuda(3), f"{SAME}found at least two devices, cuda:1 and cuda:0!"),
+    "into the cpu": (lambda: torch.ones(3).add_(cuda(3)), f"{SAME}found at least two devices, cuda:0 and cpu!"),
+    "into a 0-dim": (lambda: torch.tensor(1.0).add_(cuda()), f"{SAME}found at least two devices, cuda:0 and cpu!"),
+    "shape (1,)": (lambda: cuda(3) + torch.ones(1), f"{SAME}found at least two devices, cuda:0 and cpu!"),
+    "0-dim on cuda": (lambda: torch.ones(3) + cuda(), f"{SAME}found at least two devices, cuda:0 and cpu!"),
+    "out": (lambda: torch.add(cuda(3), 1, out=torch.ones(3)), f"{SAME}found at least two devices, cuda:0 and cpu!"),
+    "mse_loss": (lambda: F.mse_loss(cuda(3), torch.ones(3)), f"{SAME}found at least two devices, cuda:0 and cpu!"),
+    "scalars": (
+        lambda: torch.lerp(cuda(3), torch.tensor(1.0), torch.tensor(0.5)),
+        "Trying to pass too many CPU scalars to non-CPU kernel!",
+    ),
+    "addcmul": (
+        lambda: torch.addcmul(cuda(3), torch.tensor(1.0), cuda(3)),
+        "CPU Scalar support for tensor1 argument is not supported when calling addcmul on CUDA tensors. However, CPU "
+        "Scalar support for tensor2 is supported, please swap your tensor1 and tensor2 terms.",
+    ),
+    # the generated check: the first tensor of the schema is the reference, and there is no 0-dim exception
+    "linear": (
+        lambda: nn.Linear(3, 2).cuda()(torch.ones(4, 3)),
+        text_b("mat1", "cpu", "cuda:0", "wrapper_CUDA_addmm"),
+    ),
+    "linear, 3-dim input": (
+        lambda: nn.Linear(3, 2).cuda()(torch.ones(4, 5, 3)),
+        text_b("mat1", "cpu", "cuda:0", "wrapper_CUDA_addmm"),
+    ),
+    "model unmoved": (lambda: nn.Linear(3, 2)(cuda(4, 3)), text_b("mat1", "cuda:0", "cpu", "wrapper_CUDA_addmm")),
+    "no bias": (
+        lambda: nn.Linear(3, 2, bias=False).cuda()(torch.ones(4, 3)),
+        text_b("mat2", "cuda:0", "cpu", "wrapper_CUDA_mm"),
+    ),
+    "cat": (lambda: torch.cat([cuda(1), torch.ones(1)]), text_b("tensors", "cpu", "cuda:0", "wrapper_CUDA_cat")),
+    "stack of 0-dim": (
+        lambda: torch.stack([cuda(), torch.tensor(1.0)]),
+        text_b("tensors", "cpu", "cuda:0", "wrapper_CUDA_cat"),
+    ),
+    "clamp": (
+        lambda: cuda(3).clamp(min=torch.tensor(0.0)),
+        text_b("min", "cpu", "cuda:0", "wrapper_CUDA_clamp_Tensor"),
+    ),
+    "embedding": (
+        lambda: nn.Embedding(4, 3).cuda()(torch.tensor([1])),
+        text_b("index", "cpu", "cuda:0", "wrapper_CUDA__index_select"),
+    ),
+    "target": (
+        lambda: F.cross_entropy(cuda(2, 3), torch.tensor([0, 1])),
+        text_b("target", "cpu", "cuda:0", "wrapper_CUDA_nll_loss_forward"),
+    ),
+    "batch norm": (
+        lambda: nn.BatchNorm1d(3).cuda()(torch.ones(4, 3)),
+        text_b("weight", "cuda:0", "cpu", "wrapper_CUDA__native_batch_norm"),
+    ),
+    "attention": (
+        lambda: nn.MultiheadAttention(4, 2).cuda()(*[torch.ones(3, 1, 4)] * 3),
+        text_b("mat1", "cpu", "cuda:0", "wrapper_CUDA_addmm"),
+    ),
+    # checks written by hand in single kernels
+    "conv, input on the cpu": (
+        lambda: nn.Conv2d(3, 4, 3).cuda()(torch.ones(2, 3, 8, 8)),
+        "Input type (torch.FloatTensor) and weight type (torch.cuda.FloatTensor) should be the same or input should be "
+        "a MKLDNN tensor and weight is a dense tensor",
+    ),
+    "conv, weight on the cpu": (
+        lambda: nn.Conv2d(3, 4, 3)(cuda(2, 3, 8, 8)),
+        "Input type (torch.cuda.FloatTensor) and weight type (torch.FloatTensor) should be the same",
+    ),
+    "conv, two gpus": (
+        lambda: nn.Conv2d(3, 4, 3).cuda(1)(cuda(2, 3, 8, 8)),
+        text_b("weight", "cuda:1", "cuda:0", "wrapper_CUDA__cudnn_convolution"),
+    ),
+    "lstm": (
+        lambda: nn.LSTM(3, 4).cuda()(torch.ones(2, 1, 3)),
+        "Input and parameter tensors are not at the same device, found input tensor at cpu "
+        "and parameter tensor at cuda:0",
+    ),
+    "hidden state": (
+        lambda: nn.GRU(3, 4).cuda()(cuda(2, 1, 3), torch.zeros(1, 1, 4)),
+        "Input and hidden tensors are not at the same device, found input tensor at cuda:0 and hidden tensor at cpu",
+    ),
+    "index": (
+        lambda: torch.ones(3)[torch.tensor([0], device="cuda")],
+        "indices should be either on cpu or on the same device as the indexed tensor (cpu)",
+    ),
+    "assignment": (lambda: cuda(3).__setitem__(torch.tensor([0, 1]), torch.ones(2)), f"{SAME}found at least two "
+        "devices, cuda:0 and cpu!"),
+    "masked_fill": (
+        lambda: cuda(2).masked_fill(torch.tensor([True, False]), 0.0),
+        "expected self and mask to be on the same device, but got mask on cpu and self on cuda:0",
+    ),
+    "masked_fill of a cpu tensor": (
+        lambda: torch.ones(2).masked_fill(torch.ones(2, dtype=torch.bool, device="cuda"), 0.0),
+        "expected self and mask to be on the same device, but got mask on cuda:0 and self on cpu",
+    ),
+    "reduction into": (
+        lambda: torch.mean(cuda(3), 0, out=torch.ones(())),
+        "Expected out tensor to have device cuda:0, but got cpu instead",
+    ),
+    "attention of two": (
+        lambda: F.scaled_dot_product_attention(cuda(1, 2, 3, 4), torch.ones(1, 2, 3, 4), cuda(1, 2, 3, 4)),
+        "Expected query, key, and value to have the same device type, but got query.device: cuda:0 key.device: cpu "
+        "and value.device: cuda:0 instead.",
+    ),
+    "lengths": (
+        lambda: nn.utils.rnn.pack_padded_sequence(cuda(3, 2, 4), torch.tensor([3, 2], device="cuda")),
+        "'lengths' argument should be a 1D CPU int64 tensor, but got 1D cuda:0 Long tensor",
+    ),
+    # generators, constructors, pinning
+    "generator": (
+        lambda: torch.randn(2, device="cuda", generator=torch.Generator()),
+        "Expected a 'cuda' device type for generator but found 'cpu'",
+    ),
+    "generator of an in-place op": (
+        lambda: cuda(2).uniform_(generator=torch.Generator()),
+        "Expected a 'cuda' device type for generator but found 'cpu'",
+    ),
+    "generator of a gpu": (
+        lambda: torch.randn(2, generator=torch.Generator("cuda")),
+        "Expected a 'cpu' device type for generator but found 'cuda'",
+    ),
+    "legacy constructor": (
+        lambda: torch.Tensor([1.0], device="cuda"),
+        "legacy constructor expects device type: cpu but device type: cuda was passed",
+    ),
+    "pinning": (lambda: cuda(2).pin_memory(), "cannot pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned"),
+    "one vector": (
+        lambda: nn.utils.parameters_to_vector([cuda(2), cuda(2, index=1)]),
+        "Found two parameters on different devices, this is currently not supported.",
+    ),
+    "numpy": (
+        lambda: numpy.asarray(cuda(2)),
+        "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refuses_with_the_text_of_pytorch(case: str) -> None:
+    use, text = REFUSED[case]
+    with pytest.raises((RuntimeError, TypeError)) as refusal:
+        use()
+    assert str(refusal.value) == text
+
+
+ALLOWED: dict[str, tuple[Callable[[], torch.Tensor], str]] = {
+    "cuda + 0-dim cpu": (lambda: cuda(3) + torch.tensor(1.0), "cuda:0"),
+    "0-dim cpu - cuda": (lambda: torch.tensor(1.0) - cuda(3, index=1), "cuda:1"),
+    "comparison": (lambda: cuda(3) > torch.tensor(0.5), "cuda:0"),
+    "where": (lambda: torch.where(cuda(3) > 0, torch.tensor(1.0), torch.tensor(0.0)), "cuda:0"),
+    "cuda[cpu]": (lambda: cuda(3)[torch.tensor([0, 2])], "cuda:0"),
+    "cuda[cpu mask]": (lambda: cuda(2)[torch.tensor([True, False])], "cuda:0"),
+    "cpu[0-dim cuda]": (lambda: torch.ones(3)[torch.tensor(1, device="cuda")], "cpu"),
+    "copy_": (lambda: torch.ones(3).copy_(cuda(3)), "cpu"),
+    "type_as": (lambda: torch.ones(3).type_as(cuda(3)), "cuda:0"),
+    "*_like": (lambda: torch.zeros_like(cuda(3, index=1)), "cuda:1"),
+    "new_*": (lambda: cuda(3).new_tensor([1.0]), "cuda:0"),
+    "tensor of a list of tensors": (lambda: torch.tensor([cuda(), cuda()]), "cpu"),
+    "ctc targets": (
+        lambda: F.ctc_loss(cuda(5, 1, 3).log_softmax(2), torch.tensor([[1]]), torch.tensor([5]), torch.tensor([1])),
+        "cuda:0",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ALLOWED)
+def test_allows_what_pytorch_allows(case: str) -> None:
+    use, device = ALLOWED[case]
+    assert str(use().device) == device
+
+
+def test_assigning_through_foreign_indices_and_slices_stays_in_place() -> None:
+    here = torch.zeros(4)
+    here[torch.tensor([0, 1], device="cuda")] = torch.ones(2)
+    here[2:] = cuda(2)
+    assert (str(here.device), here.tolist()) == ("cpu", [1, 1, 1, 1])
+
+
+def test_a_view_made_inside_an_operator_is_still_the_programs() -> None:
+    table = torch.zeros(2, 3)
+    with pytest.raises(RuntimeError, match="found at least two devices, cuda:0 and cpu!"):
+        table[0, torch.tensor([0, 1])] = cuda(2)
+    assert table.sum() == 0

@@ -1,0 +1,173 @@
+"""Tensors, modules, files: what moves, what stays the same object, what is left behind."""
+
+import copy
+import io
+import pickle
+import weakref
+
+import pytest
+import torch
+from torch import nn
+
+from samedevice import simulate_cuda
+
+pytestmark = pytest.mark.usefixtures("two_gpus")
+
+
+def places(*tensors: torch.Tensor) -> list[str]:
+    return [str(tensor.device) for tensor in tensors]
+
+
+def test_every_way_to_name_a_gpu() -> None:
+    x = torch.zeros(2)
+    moved = (x.cuda(1), x.to(1), x.to(device=1), x.to("cuda:1"), x.to(torch.device("cuda", 1)), x.to(torch.device(1)))
+    made = (torch.zeros(1, device=1), torch.zeros(1, device="cuda:1"), torch.empty(2, device=torch.device("cuda:1")))
+    assert set(places(*moved, *made)) == {"cuda:1"}
+
+
+def test_bare_cuda_is_the_current_gpu() -> None:
+    with torch.cuda.device(1):
+        assert places(torch.zeros(1, device="cuda"), torch.zeros(1).cuda(), nn.Linear(1, 1).cuda().weight) == ["cuda:1"] * 3
+    assert places(torch.zeros(1, device="cuda")) == ["cuda:0"]
+
+
+def test_to_takes_a_dtype_a_tensor_and_a_copy_flag_as_well() -> None:
+    x, y = torch.zeros(2), torch.ones(1, device="cuda:1", dtype=torch.float64)
+    assert (x.to("cuda", torch.int64).dtype, x.to(y).dtype, x.to(y).device.index) == (torch.int64, torch.float64, 1)
+    assert y.to("cuda:1") is y
+    assert y.to("cuda:1", torch.float64, False, True) is not y
+    assert places(y.to(x)) == ["cpu"]
+
+
+def test_a_moved_value_is_a_copy_and_a_view_is_not() -> None:
+    x = torch.zeros(4)
+    on_gpu = x.cuda()
+    on_gpu[:2] += 1
+    assert (x.tolist(), on_gpu.tolist()) == ([0, 0, 0, 0], [1, 1, 0, 0])
+
+
+def test_metadata_changed_in_place_is_seen() -> None:
+    x = torch.ones(2, 3, device="cuda")
+    x.t_().unsqueeze_(0)
+    assert (x.shape, places(x)) == ((1, 3, 2), ["cuda:0"])
+
+
+def test_a_module_moves_in_place_there_and_back() -> None:
+    model = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3))
+    weight, mean, reference = model[0].weight, model[1].running_mean, weakref.ref(model[0].weight)
+    seen: list[str] = []
+    weight.register_hook(lambda gradient: seen.append(f"hook {gradient.device}"))
+    weight.register_post_accumulate_grad_hook(lambda parameter: seen.append(f"after {parameter.grad.device}"))
+    model.to("cuda:1")
+    assert model[0].weight is weight is reference()
+    assert isinstance(weight, nn.Parameter)
+    assert model[1].running_mean is not mean
+    assert places(weight, model[1].running_mean, mean) == ["cuda:1", "cuda:1", "cpu"]
+    model(torch.ones(2, 3, device="cuda:1")).sum().backward()
+    assert seen == ["hook cuda:1", "after cuda:1"]
+    gradient = weight.grad
+    model.cpu()
+    assert places(weight, weight.grad) == ["cpu", "cpu"]
+    assert model[0].weight is weight
+    assert weight.grad is gradient
+    assert type(weight) is nn.Parameter
+
+
+def test_tied_weights_stay_tied() -> None:
+    model = nn.Sequential(nn.Linear(3, 3, bias=False), nn.Linear(3, 3, bias=False))
+    model[1].weight = model[0].weight
+    model.cuda()
+    assert model[0].weight is model[1].weight
+
+
+def test_data_takes_a_tensor_of_another_device() -> None:
+    x, y = torch.zeros(2), torch.ones(2, device="cuda")
+    x.data, y.data = torch.ones(2, device="cuda:1"), torch.zeros(2)
+    assert places(x, x + 1, y, y + 1) == ["cuda:1", "cuda:1", "cpu", "cpu"]
+
+
+def test_deepcopy_and_pickle_keep_device_and_class() -> None:
+    model = nn.Linear(3, 2).to("cuda:1")
+    for clone in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert places(clone.weight) == ["cuda:1"]
+        assert isinstance(clone.weight, nn.Parameter)
+    assert pickle.loads(pickle.dumps(torch.device("cuda:1"))) == torch.device("cuda", 1)
+
+
+def test_state_dicts_are_copied_into_place_or_adopted() -> None:
+    model, other = nn.Linear(2, 2), nn.Linear(2, 2).cuda()
+    model.load_state_dict(other.state_dict())
+    assert places(model.weight) == ["cpu"]
+    model.load_state_dict(other.state_dict(), assign=True)
+    assert places(model.weight) == ["cuda:0"]
+
+
+def saved(thing: object) -> io.BytesIO:
+    file = io.BytesIO()
+    torch.save(thing, file)
+    file.seek(0)
+    return file
+
+
+def test_a_file_remembers_the_gpu_and_map_location_moves_it() -> None:
+    file = saved({"w": torch.ones(2, device="cuda:1")})
+    for map_location, device in ((None, "cuda:1"), ("cpu", "cpu"), ({"cuda:1": "cuda:0"}, "cuda:0")):
+        file.seek(0)
+        assert places(torch.load(file, map_location=map_location)["w"]) == [device]
+
+
+def test_a_file_with_a_gpu_that_is_not_there_is_refused() -> None:
+    file = saved(torch.ones(1))
+    with simulate_cuda(devices=2):
+        file = saved(torch.ones(1, device="cuda:1"))
+    data = file.getvalue().replace(b"cuda:1", b"cuda:3")
+    with pytest.raises(RuntimeError) as refusal:
+        torch.load(io.BytesIO(data))
+    assert str(refusal.value) == (
+        "Attempting to deserialize object on CUDA device 3 but torch.cuda.device_count() is 2. "
+        "Please use torch.load with map_location to map your storages to an existing device."
+    )
+
+
+def test_texts_show_the_device_as_cuda_does() -> None:
+    x = torch.tensor([[1, 2], [3, 4]], device="cuda:1")
+    assert repr(x) == "tensor([[1, 2],\n        [3, 4]], device='cuda:1')"
+    assert f"{torch.tensor(1.5, device='cuda'):.2f}" == "1.50"
+    assert repr(nn.Parameter(torch.zeros(1, device="cuda"))) == (
+        "Parameter containing:\ntensor([0.], device='cuda:0', requires_grad=True)"
+    )
+    assert (x.type(), x.is_cuda, x.is_cpu, x.get_device()) == ("torch.cuda.LongTensor", True, False, 1)
+
+
+def test_the_default_device_decides_what_pytorch_says_it_decides() -> None:
+    with torch.device("cuda:1"):
+        made = (torch.zeros(1), torch.tensor([1.0]), nn.Linear(2, 2).weight, torch.randperm(3))
+        assert places(*made, torch.zeros(1, device="cpu"), torch.Tensor([1.0])) == ["cuda:1"] * 4 + ["cpu"] * 2
+        assert torch.get_default_device() == torch.device("cuda:1")
+    assert places(torch.zeros(1)) == ["cpu"]
+
+
+def test_a_cuda_file_is_refused_outside_the_simulation_with_pytorchs_text() -> None:
+    program = """
+import io, torch, samedevice
+file = io.BytesIO()
+with samedevice.simulate_cuda(1):
+    torch.save(torch.ones(2, device="cuda"), file)
+file.seek(0)
+print(torch.load(file, map_location="cpu"))
+file.seek(0)
+try:
+    torch.load(file)
+except RuntimeError as error:
+    print(error)
+"""
+    import subprocess
+    import sys
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == (
+        "tensor([1., 1.])\n"
+        "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If you are running "
+        "on a CPU-only machine, please use torch.load with map_location=torch.device('cpu') to map your storages to "
+        "the CPU.\n"
+    )

@@ -1,0 +1,141 @@
+"""A simulation begins, is seen by every thread, and leaves no trace."""
+
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import torch
+
+from samedevice import simulate_cuda
+from samedevice.simulation import (
+    composites, entries, factories, gradients, moves, parallel, runtime, storage,
+)  # fmt: skip
+
+PARTS = (factories, moves, gradients, composites, entries, storage, runtime, parallel)
+
+
+def what_stands_in_torch() -> dict[tuple[int, str], object]:
+    """Every name that a simulation replaces, and what it holds now (absent names hold None)."""
+    places = {(id(owner), name): owner for part in PARTS for owner, name, _ in part.replacements()}
+    return {(key, name): vars(owner).get(name) for (key, name), owner in places.items()}
+
+
+def test_torch_is_as_before_when_the_context_ends() -> None:
+    before = what_stands_in_torch()
+    with simulate_cuda(devices=2):
+        assert what_stands_in_torch() != before
+    assert what_stands_in_torch() == before
+    assert torch.cuda.device_count() == 0 or torch.cuda.get_device_name(0) != runtime.NAME
+
+
+def test_torch_is_as_before_when_the_context_ends_with_an_exception() -> None:
+    before = what_stands_in_torch()
+    with pytest.raises(ZeroDivisionError), simulate_cuda(devices=2):
+        torch.zeros(1, device="cuda:1")
+        raise ZeroDivisionError
+    assert what_stands_in_torch() == before
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 1.5, "2", None, True])
+def test_the_number_of_gpus_must_be_a_positive_integer(wrong: object) -> None:
+    with pytest.raises(ValueError, match="integer of at least 1") as refusal:
+        simulate_cuda(devices=wrong)  # type: ignore[arg-type]
+    assert repr(wrong) in str(refusal.value)
+
+
+def test_start_and_stop_do_what_the_context_does() -> None:
+    simulation = simulate_cuda(2).start()
+    try:
+        assert torch.cuda.device_count() == 2
+    finally:
+        simulation.stop()
+    with pytest.raises(RuntimeError, match="no simulation is running"):
+        simulation.stop()
+
+
+def test_a_nested_simulation_of_as_many_gpus_or_fewer_joins_the_running_one() -> None:
+    with simulate_cuda(devices=2):
+        with simulate_cuda(devices=1):
+            assert torch.cuda.device_count() == 2
+        assert torch.zeros(1, device="cuda:1").device.index == 1
+
+
+def test_a_nested_simulation_of_more_gpus_is_refused_and_changes_nothing() -> None:
+    with simulate_cuda(devices=2):
+        with pytest.raises(RuntimeError, match=r"2 GPU.*3") as refusal:
+            simulate_cuda(devices=3).start()
+        assert "devices=3" in str(refusal.value)
+        assert torch.cuda.device_count() == 2
+
+
+@pytest.mark.parametrize(("visible", "seen"), [("1", 1), ("0,1", 2), ("1,0", 2), ("", 0), ("-1", 0), ("0,7,1", 1)])
+def test_cuda_visible_devices_hides_gpus(monkeypatch: pytest.MonkeyPatch, visible: str, seen: int) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    with simulate_cuda(devices=2):
+        assert (torch.cuda.device_count(), torch.cuda.is_available()) == (seen, seen > 0)
+
+
+def test_hidden_gpus_cannot_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    with simulate_cuda(devices=2), pytest.raises(RuntimeError, match="No CUDA GPUs are available"):
+        torch.zeros(1, device="cuda")
+
+
+def test_an_ordinal_too_high_raises_the_text_of_cuda(two_gpus: None) -> None:
+    for use in (lambda: torch.zeros(1, device="cuda:5"), lambda: torch.zeros(1).cuda(2), lambda: torch.cuda.set_device(9)):
+        with pytest.raises(torch.AcceleratorError) as refusal:
+            use()
+        assert str(refusal.value) == (
+            "CUDA error: invalid device ordinal\n"
+            "GPU device may be out of range, do you have enough GPUs?\n"
+            "CUDA kernel errors might be asynchronously reported at some other API call, "
+            "so the stacktrace below might be incorrect.\n"
+            "For debugging consider passing CUDA_LAUNCH_BLOCKING=1\n"
+            "Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.\n"
+        )
+
+
+def test_threads_older_and_newer_than_the_simulation_see_it() -> None:
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(threading.get_ident).result() != threading.get_ident()
+        with simulate_cuda(devices=2):
+            older = pool.submit(lambda: str(torch.zeros(1, device="cuda:1").device)).result()
+            with ThreadPoolExecutor(1) as newer:
+                assert newer.submit(lambda: str(torch.zeros(1).cuda().device)).result() == "cuda:0"
+    assert older == "cuda:1"
+
+
+def test_each_thread_has_its_own_current_gpu(two_gpus: None) -> None:
+    torch.cuda.set_device(1)
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(torch.cuda.current_device).result() == 0
+    assert torch.cuda.current_device() == 1
+
+
+def test_a_tensor_outlives_the_simulation_it_was_made_in() -> None:
+    with simulate_cuda(devices=1):
+        tensor = torch.ones(2, device="cuda")
+    assert "device='cuda:0'" in repr(tensor * 2)
+
+
+def test_without_torch_the_import_error_names_the_line_to_type() -> None:
+    program = """
+import sys
+sys.modules["torch"] = None  # as if it were not installed
+import samedevice
+try:
+    samedevice.simulate_cuda
+except ImportError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "PyTorch" in done.stdout
+    assert "pip install torch" in done.stdout
+
+
+def test_importing_samedevice_does_not_import_torch() -> None:
+    program = "import sys, samedevice, lessons; print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
