@@ -1,4 +1,4 @@
-"""Where PyTorch's CUDA build refuses, the simulation refuses, with the whole of its text; and where it does not, neither."""
+"""Where PyTorch's CUDA build refuses, the simulation refuses, with the whole of its text; elsewhere it does not."""
 
 from collections.abc import Callable
 
@@ -150,7 +150,10 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         lambda: torch.Tensor([1.0], device="cuda"),
         "legacy constructor expects device type: cpu but device type: cuda was passed",
     ),
-    "pinning": (lambda: cuda(2).pin_memory(), "cannot pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned"),
+    "pinning": (
+        lambda: cuda(2).pin_memory(),
+        "cannot pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned",
+    ),
     "one vector": (
         lambda: nn.utils.parameters_to_vector([cuda(2), cuda(2, index=1)]),
         "Found two parameters on different devices, this is currently not supported.",

@@ -27,7 +27,10 @@ def test_every_way_to_name_a_gpu() -> None:
 
 def test_bare_cuda_is_the_current_gpu() -> None:
     with torch.cuda.device(1):
-        assert places(torch.zeros(1, device="cuda"), torch.zeros(1).cuda(), nn.Linear(1, 1).cuda().weight) == ["cuda:1"] * 3
+        assert (
+            places(torch.zeros(1, device="cuda"), torch.zeros(1).cuda(), nn.Linear(1, 1).cuda().weight)
+            == ["cuda:1"] * 3
+        )
     assert places(torch.zeros(1, device="cuda")) == ["cuda:0"]
 
 

@@ -10,8 +10,15 @@ import torch
 
 from samedevice import simulate_cuda
 from samedevice.simulation import (
-    composites, entries, factories, gradients, moves, parallel, runtime, storage,
-)  # fmt: skip
+    composites,
+    entries,
+    factories,
+    gradients,
+    moves,
+    parallel,
+    runtime,
+    storage,
+)
 
 PARTS = (factories, moves, gradients, composites, entries, storage, runtime, parallel)
 
@@ -84,7 +91,11 @@ def test_hidden_gpus_cannot_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_ordinal_too_high_raises_the_text_of_cuda(two_gpus: None) -> None:
-    for use in (lambda: torch.zeros(1, device="cuda:5"), lambda: torch.zeros(1).cuda(2), lambda: torch.cuda.set_device(9)):
+    for use in (
+        lambda: torch.zeros(1, device="cuda:5"),
+        lambda: torch.zeros(1).cuda(2),
+        lambda: torch.cuda.set_device(9),
+    ):
         with pytest.raises(torch.AcceleratorError) as refusal:
             use()
         assert str(refusal.value) == (

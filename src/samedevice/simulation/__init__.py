@@ -10,9 +10,7 @@ session.py     start and stop
 try:
     import torch  # noqa: F401
 except ImportError as error:
-    raise ImportError(
-        "simulate_cuda needs PyTorch, which is not installed here: pip install torch"
-    ) from error
+    raise ImportError("simulate_cuda needs PyTorch, which is not installed here: pip install torch") from error
 
 from samedevice.simulation.session import simulate_cuda
 

@@ -45,7 +45,7 @@ def found_two_devices(first: torch.device, second: torch.device) -> NoReturn:
 
 
 def return_gradient(scalar: torch.Tensor) -> None:
-    """A 0-dim CPU tensor that joined GPU tensors gets its gradient on the CPU (autograd/engine.cpp, validate_outputs)."""
+    """A 0-dim CPU tensor that joined GPU tensors gets its gradient on the CPU (engine.cpp, validate_outputs)."""
     if scalar.requires_grad and "_samedevice_returns" not in scalar.__dict__:
         scalar._samedevice_returns = _register_hook(scalar, lambda gradient: gradient.cpu())
 
@@ -179,7 +179,7 @@ def _convolution(operator: Any, operands: Sequence[Any]) -> torch.device:
         found_two_devices(inputs.device, bias.device)  # type: ignore[union-attr]
     else:
         method = "_slow_conv2d_forward" if dimensions < 3 else "slow_conv3d_forward"
-        accused = weight if weight.device != inputs.device else bias  # type: ignore[assignment]
+        accused = weight if weight.device != inputs.device else bias
     raise RuntimeError(
         f"Expected all tensors to be on the same device, but got {accused.name} is on {accused.device}, "
         f"different from other tensors on {inputs.device} (when checking argument in method wrapper_CUDA__{method})"

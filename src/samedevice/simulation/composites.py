@@ -21,20 +21,29 @@ _MAKE_TENSORS_INSIDE = (
 )  # fmt: skip
 
 
+# ctc_loss brings targets and lengths along itself (native/LossCTC.cpp); the batch_sizes of a packed sequence are on the
+# CPU by design (native/PackedSequence.cpp).
+_RESULT_ON_FIRST = ((torch, "ctc_loss"), (torch._VF, "_pad_packed_sequence"))
+
+
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
-    yield torch, "ctc_loss", _on_first(torch.ctc_loss)
+    for owner, name in _RESULT_ON_FIRST:
+        yield owner, name, _on_first(getattr(owner, name))
     for owner, name in _MAKE_TENSORS_INSIDE:
         yield owner, name, _composed(getattr(owner, name))
 
 
 def _on_first(original: Any) -> Any:
-    """ctc_loss brings targets and lengths to the device of the first argument itself (native/LossCTC.cpp)."""
+    """A function whose result is where its first argument is, wherever the others are."""
 
     @functools.wraps(original)
-    def on_first(*args: Any, **kwargs: Any) -> Any:
+    def on_first(first: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
         with placement.composing():
-            return original(*args, **kwargs)
+            result = original(first, *args, **kwargs)
+        if isinstance(result, tuple):
+            return move(result[0], device_of(first)), *result[1:]
+        return move(result, device_of(first))
 
     return on_first
 

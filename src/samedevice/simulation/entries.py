@@ -17,8 +17,9 @@ _DTYPES = {torch.int64: "Long", torch.int32: "Int", torch.float32: "Float", torc
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
-    for owner, name, check in (
-        *((torch._VF, name, _recurrent) for name in ("lstm", "gru", "rnn_tanh", "rnn_relu")),
+    checks: tuple[tuple[Any, str, Callable[..., None]], ...] = (
+        (torch._VF, "lstm", _recurrent), (torch._VF, "gru", _recurrent),
+        (torch._VF, "rnn_tanh", _recurrent), (torch._VF, "rnn_relu", _recurrent),
         (torch._VF, "_pack_padded_sequence", _lengths),
         (torch.nn.functional, "scaled_dot_product_attention", _attention),
         (torch, "rms_norm", _rms_norm),
@@ -26,7 +27,8 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
         (torch, "take_along_dim", _take_along_dim), (torch.Tensor, "take_along_dim", _take_along_dim),
         (torch.linalg, "multi_dot", _multi_dot),
         (torch.functional._VF, "meshgrid", _meshgrid), (torch.functional._VF, "cartesian_prod", _cartesian_prod),
-    ):  # fmt: skip
+    )  # fmt: skip
+    for owner, name, check in checks:
         yield owner, name, _checked(getattr(owner, name), check)
     yield torch.backends.cudnn, "is_acceptable", lambda tensor: False  # no cuDNN: weights are not flattened into one
 

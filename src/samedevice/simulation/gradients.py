@@ -9,7 +9,8 @@ from torch.autograd.function import BackwardCFunction
 
 from samedevice.simulation import placement
 from samedevice.simulation.devices import device_of
-from samedevice.simulation.moves import move, type_
+from samedevice.simulation.moves import LEFT_BEHIND, move, type_
+from samedevice.simulation.tensor import SimulatedTensor, mark
 
 _grad = torch.Tensor.grad
 _register_hook = torch.Tensor.register_hook
@@ -29,8 +30,12 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
 
 def _get_grad(self: torch.Tensor) -> torch.Tensor | None:
     gradient: torch.Tensor | None = _grad.__get__(self)
-    if gradient is not None:
-        gradient._samedevice_owner = weakref.ref(self)  # moves.py puts it back when `x.grad.data = y` moves it
+    if gradient is None:
+        return None
+    if type(self) is SimulatedTensor and type(gradient) is torch.Tensor and not hasattr(gradient, LEFT_BEHIND):
+        gradient = mark(gradient, self.device)  # made in C++ by backward, on what it took for this device
+        _grad.__set__(self, gradient)
+    gradient._samedevice_owner = weakref.ref(self)  # moves.py puts it back when `x.grad.data = y` moves it
     return gradient
 
 
@@ -45,8 +50,9 @@ def _set_grad(self: torch.Tensor, gradient: torch.Tensor | None) -> None:
             )
         if given != here:
             raise RuntimeError(
-                f"attempting to assign a gradient located on device with index '{given.index}' to a tensor located on "
-                f"device with index '{here.index}'. Please ensure that the gradient and the tensor are on the same device"
+                f"attempting to assign a gradient located on device with index '{given.index}' to a tensor located "
+                f"on device with index '{here.index}'. Please ensure that the gradient and the tensor are on the same "
+                "device"
             )
     _grad.__set__(self, gradient)
 
@@ -68,7 +74,13 @@ def _run_backward(outputs: Any, gradients: Any, *args: Any, **kwargs: Any) -> An
         for index, (output, gradient) in enumerate(zip(outputs, gradients, strict=True))
     )
     with placement.composing():
-        return _engine_run_backward(outputs, fitted, *args, **kwargs)
+        results = _engine_run_backward(outputs, fitted, *args, **kwargs)
+    if not results:
+        return results  # of Tensor.backward
+    return tuple(
+        gradient if gradient is None else move(gradient, device_of(tensor))
+        for gradient, tensor in zip(results, args[2], strict=True)
+    )
 
 
 def _apply_function(cls: Any, *args: Any, **kwargs: Any) -> Any:

@@ -21,6 +21,9 @@ _data = torch.Tensor.data
 _grad = torch.Tensor.grad
 _parse_to = torch._C._nn._parse_to
 
+# Set on a gradient whose tensor moved without it.
+LEFT_BEHIND = "_samedevice_left_behind"
+
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
@@ -86,7 +89,7 @@ def to(self: torch.Tensor, *args: Any, copy: bool = False, **kwargs: Any) -> tor
     if "other" in kwargs:
         args = (kwargs.pop("other"), *args)
     if len(args) > 1 and isinstance(args[-1], bool) and len(args) > 2 - isinstance(args[0], torch.dtype):
-        *args, copy = args  # Tensor.to takes copy by position too: to(device, dtype, non_blocking, copy)
+        args, copy = args[:-1], args[-1]  # Tensor.to takes copy by position too: to(device, dtype, non_blocking, copy)
     device, dtype, non_blocking, memory_format = parse_to(*args, **kwargs)
     target = device_of(self) if device is None else resolve(device)
     layout = {} if memory_format is None else {"memory_format": memory_format}
@@ -163,33 +166,27 @@ def _exchange(tensor: torch.Tensor, new: torch.Tensor) -> None:
     """Give `tensor` the memory of `new`, which is of the other class.
 
     The Python dispatch key of an existing tensor cannot be switched, so the C++ tensor under the Python object is
-    exchanged for one that has it, or lacks it; the autograd state that people attach to a leaf goes along.
+    exchanged for one that has it, or lacks it. What people attach to a leaf goes along: its gradient and its hooks.
     """
-    requires_grad, gradient = tensor.requires_grad, _grad.__get__(tensor) if tensor.is_leaf else None
+    before = device_of(tensor)
+    gradient = _grad.__get__(tensor) if tensor.is_leaf else None
     hooks = tensor._backward_hooks, tensor._post_accumulate_grad_hooks
-    is_parameter, previous = isinstance(tensor, torch.nn.Parameter), device_of(tensor)
-    body = mark(new, new.device) if isinstance(new, SimulatedTensor) else unmark(new)
-    body.requires_grad_(requires_grad)
-    attributes = {key: value for key, value in tensor.__dict__.items() if key != "_samedevice_device"}
+    body = mark(new, new._samedevice_device) if isinstance(new, SimulatedTensor) else unmark(new)
+    body.requires_grad_(tensor.requires_grad)
     torch._C._swap_tensor_impl(tensor, body)
     if isinstance(new, SimulatedTensor):
-        plain_class = type(tensor)
-        tensor.__class__ = SimulatedTensor
-        tensor._samedevice_device = new._samedevice_device
-        tensor._samedevice_class = plain_class
-        if is_parameter:
-            tensor._is_param = True
+        tensor._is_param = isinstance(tensor, torch.nn.Parameter)
+        tensor._samedevice_class, tensor._samedevice_device = type(tensor), new._samedevice_device
+        tensor.__class__, body.__class__ = SimulatedTensor, torch.Tensor
     else:
-        tensor.__class__ = attributes.pop("_samedevice_class", torch.nn.Parameter if is_parameter else torch.Tensor)
-        tensor.__dict__.pop("_samedevice_device", None)
-        tensor.__dict__.pop("_samedevice_class", None)
-    if isinstance(tensor, SimulatedTensor):
-        body.__class__ = torch.Tensor
-    else:
-        body.__class__, body._samedevice_device = SimulatedTensor, previous
+        was_parameter = isinstance(tensor, torch.nn.Parameter)
+        plain = tensor.__dict__.pop("_samedevice_class", torch.nn.Parameter if was_parameter else torch.Tensor)
+        del tensor._samedevice_device
+        tensor.__class__, body.__class__, body._samedevice_device = plain, SimulatedTensor, before
     tensor._backward_hooks, tensor._post_accumulate_grad_hooks = hooks
+    if gradient is not None:
+        setattr(gradient, LEFT_BEHIND, True)  # Module.to moves it next; `x.data = y` by hand leaves it there
+        _grad.__set__(tensor, gradient)
     owner = getattr(tensor, "_samedevice_owner", lambda: None)()
     if owner is not None and device_of(owner) == device_of(tensor):
-        _grad.__set__(owner, tensor)
-    if gradient is not None:
-        _grad.__set__(tensor, gradient)  # still where it was: Module.to moves it next
+        _grad.__set__(owner, tensor)  # `tensor` is the gradient of `owner`, which holds the C++ tensor

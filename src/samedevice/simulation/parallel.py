@@ -41,9 +41,7 @@ def scatter(
 ) -> tuple[torch.Tensor, ...]:
     if out is not None:
         sizes = [target.size(dim) for target in out]
-        return tuple(
-            target.copy_(chunk) for target, chunk in zip(out, tensor.split(sizes, dim), strict=True)
-        )
+        return tuple(target.copy_(chunk) for target, chunk in zip(out, tensor.split(sizes, dim), strict=True))
     chunks = tensor.split(list(chunk_sizes), dim) if chunk_sizes else tensor.chunk(len(devices), dim)
     return tuple(move(chunk, resolve(device)) for chunk, device in zip(chunks, devices, strict=False))
 

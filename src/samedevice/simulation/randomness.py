@@ -85,9 +85,7 @@ class GeneratorFace(metaclass=_GeneratorFace):
 def check_generator(generator: torch.Generator | None, device: torch.device) -> None:
     """ATen/core/Generator.h, check_generator: the types must be equal; the index is not looked at."""
     if generator is not None and generator.device.type != device.type:
-        raise RuntimeError(
-            f"Expected a '{device.type}' device type for generator but found '{generator.device.type}'"
-        )
+        raise RuntimeError(f"Expected a '{device.type}' device type for generator but found '{generator.device.type}'")
 
 
 def _index(device: Any) -> torch.device:

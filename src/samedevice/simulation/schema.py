@@ -41,9 +41,7 @@ class Operator:
 @functools.cache
 def _table() -> dict[str, Operator]:
     path = importlib.resources.files("torchgen") / "packaged/ATen/native/native_functions.yaml"
-    entries = {
-        entry["func"].partition("(")[0]: entry for entry in yaml.load(path.read_text("utf-8"), Loader=_loader)
-    }
+    entries = {entry["func"].partition("(")[0]: entry for entry in yaml.load(path.read_text("utf-8"), Loader=_loader)}
     return {signature: _operator(signature, entry, entries) for signature, entry in entries.items()}
 
 
@@ -63,5 +61,5 @@ def _operator(signature: str, entry: dict[str, Any], entries: dict[str, dict[str
 
 
 def operator(signature: str) -> Operator | None:
-    """The entry of an operator ("addmm", "add.Tensor", "mm.out"); None for one that torchgen makes or a library adds."""
+    """The entry of an operator ("addmm", "add.Tensor"); None for one that torchgen makes or a library adds."""
     return _table().get(signature)

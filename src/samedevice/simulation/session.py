@@ -3,8 +3,18 @@
 from typing import Any
 
 from samedevice.simulation import (
-    composites, devices, entries, factories, gradients, moves, parallel, placement, randomness, runtime, storage,
-)  # fmt: skip
+    composites,
+    devices,
+    entries,
+    factories,
+    gradients,
+    moves,
+    parallel,
+    placement,
+    randomness,
+    runtime,
+    storage,
+)
 
 _PARTS = (factories, moves, gradients, composites, entries, storage, runtime, parallel)
 _MISSING: Any = object()
@@ -36,7 +46,9 @@ class simulate_cuda:  # noqa: N801 - used like a function
 
     def __init__(self, devices: int = 1) -> None:
         if isinstance(devices, bool) or not isinstance(devices, int) or devices < 1:
-            raise ValueError(f"devices must be an integer of at least 1, the number of GPUs to simulate; got {devices!r}")
+            raise ValueError(
+                f"devices must be an integer of at least 1, the number of GPUs to simulate; got {devices!r}"
+            )
         self.devices = devices
 
     def start(self) -> "simulate_cuda":
