@@ -3,6 +3,8 @@
 import copy
 import io
 import pickle
+import subprocess
+import sys
 import weakref
 
 import pytest
@@ -12,6 +14,9 @@ from torch import nn
 from samedevice import simulate_cuda
 
 pytestmark = pytest.mark.usefixtures("two_gpus")
+
+# Asked at import, before any test simulates one.
+REAL = torch.cuda.is_available()
 
 
 def places(*tensors: torch.Tensor) -> list[str]:
@@ -83,6 +88,12 @@ def test_tied_weights_stay_tied() -> None:
     assert model[0].weight is model[1].weight
 
 
+def test_a_lazy_module_is_made_where_it_was_moved() -> None:
+    for model in (nn.LazyLinear(2).cuda(1), nn.Sequential(nn.LazyBatchNorm1d(), nn.LazyLinear(2)).to("cuda:1")):
+        output = model(torch.ones(2, 3, device="cuda:1"))
+        assert {str(t.device) for t in (output, *model.parameters())} == {"cuda:1"}
+
+
 def test_data_takes_a_tensor_of_another_device() -> None:
     x, y = torch.zeros(2), torch.ones(2, device="cuda")
     x.data, y.data = torch.ones(2, device="cuda:1"), torch.zeros(2)
@@ -150,6 +161,7 @@ def test_the_default_device_decides_what_pytorch_says_it_decides() -> None:
     assert places(torch.zeros(1)) == ["cpu"]
 
 
+@pytest.mark.skipif(REAL, reason="a real GPU takes it")
 def test_a_cuda_file_is_refused_outside_the_simulation_with_pytorchs_text() -> None:
     program = """
 import io, torch, samedevice
@@ -164,9 +176,6 @@ try:
 except RuntimeError as error:
     print(error)
 """
-    import subprocess
-    import sys
-
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == (
         "tensor([1., 1.])\n"

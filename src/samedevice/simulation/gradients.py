@@ -49,11 +49,13 @@ def _set_grad(self: torch.Tensor, gradient: torch.Tensor | None) -> None:
                 f"'{here.type}'. Please ensure that the gradient and the tensor are on the same device"
             )
         if given != here:
-            raise RuntimeError(
-                f"attempting to assign a gradient located on device with index '{given.index}' to a tensor located "
-                f"on device with index '{here.index}'. Please ensure that the gradient and the tensor are on the same "
-                "device"
+            # Printed as PyTorch prints it: an index is an int8, hence a character, and the first zero ends the text.
+            text = (
+                f"attempting to assign a gradient located on device with index '{chr(given.index)}' to a tensor "
+                f"located on device with index '{chr(here.index)}'. Please ensure that the gradient and the tensor are "
+                "on the same device"
             )
+            raise RuntimeError(text.partition("\0")[0])
     _grad.__set__(self, gradient)
 
 

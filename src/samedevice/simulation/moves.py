@@ -20,6 +20,7 @@ _pin_memory = torch.Tensor.pin_memory
 _data = torch.Tensor.data
 _grad = torch.Tensor.grad
 _parse_to = torch._C._nn._parse_to
+_materialize = torch.nn.parameter.UninitializedTensorMixin.materialize
 
 # Set on a gradient whose tensor moved without it.
 LEFT_BEHIND = "_samedevice_left_behind"
@@ -33,6 +34,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     ):  # fmt: skip
         yield torch.Tensor, name, function
     yield torch._C._nn, "_parse_to", parse_to
+    yield torch.nn.parameter.UninitializedTensorMixin, "materialize", materialize
 
 
 class _Copy(torch.autograd.Function):
@@ -66,6 +68,10 @@ def move(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
     """`tensor` on `device`: itself if it is there, else a copy that carries its gradient back."""
     if device_of(tensor) == device:
         return tensor
+    if torch.nn.parameter.is_lazy(tensor):
+        lazy = type(tensor)(tensor.requires_grad, CPU, tensor.dtype)
+        lazy._samedevice_lazy = device  # where materialize will make it; there is nothing to copy yet
+        return lazy
     if device.type not in ("cuda", "cpu"):
         return _to(unmark(tensor), device)
     if torch.is_grad_enabled() and tensor.requires_grad:
@@ -95,7 +101,7 @@ def to(self: torch.Tensor, *args: Any, copy: bool = False, **kwargs: Any) -> tor
     layout = {} if memory_format is None else {"memory_format": memory_format}
     if target == device_of(self):
         return _to(self, self.dtype if dtype is None else dtype, non_blocking, copy, **layout)
-    if dtype is None and not layout:
+    if torch.nn.parameter.is_lazy(self) or (dtype is None and not layout):
         return move(self, target)
     return _to(move(self, target), self.dtype if dtype is None else dtype, **layout)
 
@@ -147,13 +153,24 @@ def is_pinned(self: torch.Tensor, device: Any = None) -> bool:
     return "_samedevice_pinned" in self.__dict__
 
 
+def materialize(self: Any, shape: Any, device: Any = None, dtype: Any = None) -> None:
+    """Give a lazy parameter its memory, on the device that it was moved to before it had any."""
+    target = resolve(device) if device is not None else self.__dict__.pop("_samedevice_lazy", CPU)
+    _materialize(self, shape, CPU, dtype)
+    _set_data(self, move(self.detach(), target))
+
+
 def _get_data(self: torch.Tensor) -> torch.Tensor:
     return _data.__get__(self)
 
 
 def _set_data(self: torch.Tensor, new: torch.Tensor) -> None:
     """`x.data = y` as on CUDA: the object stays and takes y's memory, device included."""
-    if not isinstance(new, torch.Tensor) or not (isinstance(self, SimulatedTensor) or isinstance(new, SimulatedTensor)):
+    if torch.nn.parameter.is_lazy(self) and torch.nn.parameter.is_lazy(new):
+        self._samedevice_lazy = new._samedevice_lazy
+    elif not isinstance(new, torch.Tensor) or not (
+        isinstance(self, SimulatedTensor) or isinstance(new, SimulatedTensor)
+    ):
         _data.__set__(self, new)
     elif isinstance(self, SimulatedTensor) and isinstance(new, SimulatedTensor):
         _data.__set__(self, new)

@@ -64,11 +64,10 @@ class _GeneratorFace(type):
     """Stands in for the class torch.Generator: makes a CPU's or a GPU's, and knows both."""
 
     def __call__(cls, device: Any = "cpu") -> torch.Generator:
-        device = devices.resolve(device)
-        if device.type != "cuda":
+        if devices.resolve(device).type != "cuda":
             return cpu_generator(device)
         generator = Generator()
-        generator._samedevice_device = device
+        generator._samedevice_device = torch.device(device)  # as asked: "cuda" stays without an index
         return generator
 
     def __instancecheck__(cls, instance: Any) -> bool:
