@@ -1,0 +1,76 @@
+# Every command makes .venv when it is missing and installs what it needs, once; nothing has to be run before it.
+# On Linux without a GPU, PyTorch's smaller CPU build: PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu make test
+
+PYTHON = python3
+PIP_INSTALL = -m pip install --disable-pip-version-check -c constraints.txt
+# Silences a notice about MkDocs 2, which constraints.txt keeps out.
+export NO_MKDOCS_2_WARNING = 1
+
+# A Python named on the command line is not to be ignored because .venv stands already.
+ifeq ($(origin PYTHON)$(wildcard .venv/bin/python),command line.venv/bin/python)
+ifneq ($(shell $(PYTHON) --version 2>&1),$(shell .venv/bin/python --version))
+$(error .venv holds $(shell .venv/bin/python --version). To use $(PYTHON), remove it first: rm -r .venv)
+endif
+endif
+
+.DELETE_ON_ERROR:
+.PHONY: help site test build install notebooks test-gpu test-cuda-build address
+
+help: ## say what each command does
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' Makefile
+
+site: .venv/.site ## build the site and serve it on http://127.0.0.1:8000, rebuilt as you edit
+	@.venv/bin/python -c 'import socket; socket.create_server(("127.0.0.1", 8000)).close()' 2>/dev/null || { echo "Port 8000 is taken: stop what uses it (another make site?), then try again." >&2; exit 2; }
+	@echo "The site will be on http://127.0.0.1:8000 (Ctrl+C stops it)."
+	@.venv/bin/mkdocs serve --dev-addr 127.0.0.1:8000
+
+test: .venv/.everything ## lint, types, unit tests, every cell of every notebook, the built site
+	.venv/bin/ruff check
+	.venv/bin/ruff format --check
+	.venv/bin/mypy
+	.venv/bin/pytest --nbval -n 2 --dist loadfile
+
+build: .venv/.site ## build the site into site/
+	.venv/bin/mkdocs build --strict
+
+install: .venv/.everything ## install everything into .venv, run nothing
+	@echo "Everything is in .venv."
+
+notebooks: .venv/.everything ## execute the notebooks and store their outputs (one only: NB=notebooks/01-two-tensors.ipynb)
+	@.venv/bin/python tools/notebooks.py $(NB)
+
+test-gpu: .venv/.everything ## run the notebooks on this machine's GPUs and write results/gpu.json
+	@.venv/bin/python tools/verify_on_gpu.py
+
+test-cuda-build: .venv-cuda/.everything ## simulation and notebooks on PyTorch's CUDA build (in .venv-cuda, several GB)
+	.venv-cuda/bin/pytest tests/simulation
+	SAMEDEVICE_GPUS=simulated .venv-cuda/bin/pytest --nbval notebooks
+
+address: .venv/bin/pip ## for a fork: make address URL=https://github.com/OWNER/NAME
+	@.venv/bin/python tools/address.py $(URL)
+
+# Stamps: a command repeated installs nothing until these two files change.
+.venv/.site: pyproject.toml constraints.txt | .venv/bin/pip
+	@echo "Installing what the site needs into .venv (once)."
+	@.venv/bin/python $(PIP_INSTALL) -e '.[site]'
+	@touch $@
+
+.venv/.everything: pyproject.toml constraints.txt | .venv/bin/pip
+	@echo "Installing everything into .venv (once; PyTorch is the large part)."
+	@.venv/bin/python $(PIP_INSTALL) -e '.[test]'
+	@touch $@ .venv/.site
+
+# A second index must not offer the CPU build here, hence the unset.
+.venv-cuda/.everything: pyproject.toml constraints.txt | .venv-cuda/bin/pip
+	@echo "Installing PyTorch's CUDA build into .venv-cuda (once; several GB)."
+	@env -u PIP_EXTRA_INDEX_URL .venv-cuda/bin/python $(PIP_INSTALL) -e '.[test]'
+	@.venv-cuda/bin/python -c 'import torch, sys; sys.exit(not torch.version.cuda and "pip found no CUDA build of torch: PyTorch has one for Linux only, or pip.conf names an index with the CPU build.")'
+	@touch $@
+
+# pip is the last thing that venv installs: where it is, the environment is whole.
+%/bin/pip:
+	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is missing: install Python 3.11 or newer, or name yours: make PYTHON=python3.12 ..." >&2; exit 2; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$$($(PYTHON) --version) is too old: install Python 3.11 or newer, or name yours: make PYTHON=python3.12 ..." >&2; exit 2; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) cannot make virtual environments: install its venv package (on Debian and Ubuntu: apt install python3-venv)." >&2; exit 2; }
+	@echo "Making $* with $$($(PYTHON) --version)."
+	@$(PYTHON) -m venv --clear $*

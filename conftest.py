@@ -1,0 +1,62 @@
+"""The guard over nbval: a lesson passes only where its errors were really raised, and raised as stored.
+
+nbval takes the tag `raises-exception` as leave to raise, not as a duty: it passes a tagged cell that raises nothing,
+and one that was never executed (https://github.com/computationalmodelling/nbval/issues/108). It also passes a plot that
+is gone. Here these fail. And with SAMEDEVICE_GPUS=real, a notebook that needs more GPUs than there are is skipped.
+"""
+
+import os
+from collections.abc import Generator
+
+import pytest
+from nbformat import NotebookNode
+from nbval.plugin import IPyNbCell
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    result = yield
+    if isinstance(item, IPyNbCell):
+        complaint = judge(item)
+        if complaint:
+            item.raise_cell_error(complaint)
+    return result
+
+
+def judge(item: IPyNbCell) -> str | None:
+    """Say what is wrong with a cell that nbval let pass, or None."""
+    stored, new = item.cell.outputs, item.test_outputs
+    if item.cell.execution_count is None:
+        return "This cell was never executed, so nothing is stored to compare with: run `make notebooks`."
+    if item.options["check_exception"]:
+        if not errors(new, item):
+            return "This cell is tagged raises-exception, but it raised nothing."
+        if not errors(stored, item):
+            return "This cell is tagged raises-exception, but no error is stored: run `make notebooks`."
+        if errors(new, item) != errors(stored, item):
+            return f"This cell raised {errors(new, item)}, but {errors(stored, item)} is stored."
+    if images(new) != images(stored):
+        return f"This cell shows the images {images(new)}, but {images(stored)} are stored."
+    return None
+
+
+def errors(outputs: list[NotebookNode], item: IPyNbCell) -> list[tuple[str, str]]:
+    return [(out.ename, item.sanitize(out.evalue)) for out in outputs if out.output_type == "error"]
+
+
+def images(outputs: list[NotebookNode]) -> list[str]:
+    """The kinds of the pictures shown, in order: pixels depend on the machine, that there is one does not."""
+    return [kind for out in outputs for kind in out.get("data", {}) if kind in ("image/png", "image/jpeg")]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    cells = [item for item in items if isinstance(item, IPyNbCell)]
+    if not cells or os.environ.get("SAMEDEVICE_GPUS") != "real":
+        return
+    import torch  # here, because a run without real GPUs needs no torch in pytest's own process
+
+    found = torch.cuda.device_count()
+    for cell in cells:
+        needed = cell.parent.nb.metadata.get("gpus", 1)
+        if needed > found:
+            cell.add_marker(pytest.mark.skip(reason=f"needs {needed} GPUs, this machine has {found}"))

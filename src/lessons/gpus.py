@@ -1,0 +1,103 @@
+"""The GPUs that a lesson runs on: this machine's where it has enough of them, else simulated ones."""
+
+import os
+from typing import Any
+
+CHOICE = "SAMEDEVICE_GPUS"
+
+# The simulation that start began in this process, and what it said of it.
+_simulation: Any = None
+_announcement = ""
+# How many GPUs the lesson asked for; 0 before start.
+_started = 0
+
+
+def start(gpus: int = 1) -> None:
+    """Get a lesson its GPUs and say in one line which: real ones where there are enough, else all simulated.
+
+    It can be called again: a simulation that is large enough goes on. The environment variable SAMEDEVICE_GPUS=real
+    forbids simulated GPUs, SAMEDEVICE_GPUS=simulated forbids real ones.
+
+    Arguments:
+        gpus: how many GPUs the lesson needs, at least 1.
+
+    Raises:
+        ValueError: `gpus` is not a positive integer, or SAMEDEVICE_GPUS is neither "real" nor "simulated".
+        ImportError: torch is not installed.
+        RuntimeError: SAMEDEVICE_GPUS=real and there are fewer real GPUs; or CUDA_VISIBLE_DEVICES hides them all.
+
+    Example:
+        >>> from lessons import start
+        >>> start(gpus=2)
+        2 simulated GPUs, on the CPU: no real one was found.
+    """
+    global _simulation, _announcement, _started
+    if isinstance(gpus, bool) or not isinstance(gpus, int) or gpus < 1:
+        raise ValueError(f"gpus must be an integer of at least 1, the number of GPUs the lesson needs; got {gpus!r}")
+    choice = os.environ.get(CHOICE)
+    if choice not in (None, "", "real", "simulated"):
+        raise ValueError(f"{CHOICE} is {choice!r}: set it to real or to simulated, or unset it")
+    if _simulation is not None and (_simulation.devices < gpus or choice == "real"):
+        _simulation.stop()
+        _simulation = None
+    _started = 0  # should there be too few
+    if _simulation is None:
+        _announcement = _choose(gpus, choice)
+    _started = gpus
+    print(_announcement)
+
+
+def devices() -> list[Any]:
+    """The torch devices of the lesson, cuda:0 first; none before start."""
+    if not _started:
+        return []
+    import torch
+
+    return [torch.device("cuda", index) for index in range(_started)]
+
+
+def _choose(gpus: int, choice: str | None) -> str:
+    """Start a simulation unless there are real GPUs to use; return the line that says so."""
+    global _simulation
+    from samedevice import simulate_cuda  # here, and torch below: `import lessons` must be light
+
+    real = _real_gpus()
+    if choice != "simulated" and len(real) >= gpus:
+        return f"{_count(len(real), 'real GPU')}: {', '.join(real)}."
+    if choice == "real":
+        raise RuntimeError(
+            f"this lesson needs {_count(gpus, 'real GPU')}, torch finds {len(real)}, and {CHOICE}=real forbids "
+            "simulated ones: unset it, or run this where there are enough"
+        )
+    simulation = simulate_cuda(devices=gpus).start()
+    import torch
+
+    if torch.cuda.device_count() < gpus:
+        simulation.stop()
+        hidden = os.environ.get("CUDA_VISIBLE_DEVICES")
+        raise RuntimeError(
+            f"CUDA_VISIBLE_DEVICES={hidden!r} hides GPUs that this lesson needs, simulated ones too: unset it"
+        )
+    _simulation = simulation
+    if choice == "simulated":
+        why = f"{CHOICE}=simulated forbids real ones"
+    elif real:
+        why = f"this machine has {_count(len(real), 'real GPU')}, and this lesson needs {gpus}"
+    else:
+        why = "no real one was found"
+    return f"{_count(gpus, 'simulated GPU')}, on the CPU: {why}."
+
+
+def _real_gpus() -> list[str]:
+    """The names of this machine's GPUs; while somebody else's simulation runs, they are out of reach."""
+    import torch
+
+    from samedevice.simulation import devices as simulated
+
+    if simulated.count() or not torch.cuda.is_available():
+        return []
+    return [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,81 @@
+"""From the HTML that mkdocs-jupyter makes of a notebook to the content, title and table of contents of a page.
+
+Anchors are made by the rule GitHub has for Markdown: "Fix `a`, not b" is `#fix-a-not-b`, a second one `#fix-a-not-b-1`.
+"""
+
+import html
+import re
+from typing import Any
+
+from bs4 import BeautifulSoup
+from bs4.element import NavigableString
+from markdown.extensions.toc import nest_toc_tokens
+from mkdocs.structure.pages import Page
+from mkdocs.structure.toc import get_toc
+from pymdownx.slugs import slugify
+
+from lessons.site.tracebacks import plain, shorten
+
+
+def finish_notebook(content: str, page: Page, metadata: dict[str, Any]) -> BeautifulSoup:
+    """The page's content; sets the page's title, description and table of contents.
+
+    `metadata` is the notebook's: `title` (else the first heading) and `description` (else the site's).
+    """
+    # What follows is mkdocs-jupyter's: a style sheet that is the text of a Python list.
+    content, end, _ = content.rpartition("<!-- end of the notebook -->")
+    assert end
+    soup = BeautifulSoup(content, "html.parser")
+    _finish_code(soup)
+    _finish_outputs(soup)
+    headings = _finish_headings(soup)
+    if headings:
+        page.meta["title"] = headings[0]["name"]
+    page.toc = get_toc(nest_toc_tokens(headings))  # empties the list
+    # MkDocs' templates print both as they are, the description inside an attribute.
+    page.meta.update({key: html.escape(metadata[key]) for key in ("title", "description") if key in metadata})
+    return soup
+
+
+def _finish_code(soup: BeautifulSoup) -> None:
+    """Code as Material expects it: `<div class="highlight"><pre><code>`; the hidden copy of each cell goes."""
+    for copy in soup.select("div.clipboard-copy-txt"):
+        copy.decompose()
+    for block in soup.select("div.highlight, div.highlight-ipynb"):
+        pre = block.select_one("pre")
+        assert pre
+        # Text, such as a message, is wrapped by our style and has no copy button; code is not, and has one.
+        block["class"] = "highlight" if pre.select("span[class]") else "language-text highlight no-copy"
+        code = soup.new_tag("code")
+        code.extend(list(pre.contents))
+        pre.append(code)
+
+
+def _finish_outputs(soup: BeautifulSoup) -> None:
+    for output in soup.select("pre.output > code"):
+        text = output.get_text()
+        output.string = shorten(text) if output.find_parent("details") else plain(text).rstrip()
+    for output in soup.select("div.output-html"):
+        for text in [text for text in output.find_all(string=True) if type(text) is NavigableString]:
+            text.replace_with(plain(text))
+
+
+def _finish_headings(soup: BeautifulSoup) -> list[dict[str, Any]]:
+    """Give each heading its anchor and return the headings as Markdown's table of contents takes them."""
+    slug = slugify(case="lower")
+    headings: list[dict[str, Any]] = []
+    seen: dict[str, int] = {}
+    for heading in soup.select("h1, h2, h3, h4, h5, h6"):
+        for link in heading.select("a.anchor-link"):
+            link.decompose()
+        name = " ".join(heading.get_text().split())
+        anchor = slug(name, "-")
+        seen[anchor] = seen.get(anchor, -1) + 1
+        if seen[anchor]:
+            anchor = f"{anchor}-{seen[anchor]}"
+        heading["id"] = anchor
+        permalink = soup.new_tag("a", href=f"#{anchor}", title="Permanent link", attrs={"class": "headerlink"})
+        permalink.string = "¶"
+        heading.append(permalink)
+        headings.append({"level": int(re.sub(r"\D", "", heading.name)), "id": anchor, "name": html.escape(name)})
+    return headings

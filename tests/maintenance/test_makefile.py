@@ -1,0 +1,97 @@
+"""The commands: listed with a line each, and one sentence where the machine lacks something."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def make(folder, *arguments, path=None):
+    # The outer make, where there is one, must not be taken for this one's parent.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    return subprocess.run(
+        ["make", *arguments],
+        cwd=folder,
+        env=environment | ({"PATH": path} if path else {}),
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """What make reads, without a .venv."""
+    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
+        shutil.copy(ROOT / name, tmp_path)
+    return tmp_path
+
+
+def python(folder, body):
+    """A program that stands for a machine's Python."""
+    program = folder / "python-here"
+    program.write_text(f"#!/bin/sh\n{body}\n")
+    program.chmod(0o755)
+    return program
+
+
+def test_make_alone_lists_every_command(clone):
+    phony = re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.M)[1].split()
+    listed = make(clone).stdout.splitlines()
+    assert [line.split()[1] for line in listed] == phony
+    assert all(len(line.split()) > 4 for line in listed)
+
+
+def test_a_missing_python_is_named(clone):
+    run = make(clone, "PYTHON=python3.99", "build")
+    assert run.returncode == 2
+    assert "python3.99 is missing: install Python 3.11 or newer" in run.stderr
+
+
+def test_an_old_python_is_named_with_its_version(clone):
+    old = python(clone, 'case "$*" in --version) echo Python 3.10.4;; *) exit 1;; esac')
+    run = make(clone, f"PYTHON={old}", "build")
+    assert run.returncode == 2
+    assert "Python 3.10.4 is too old: install Python 3.11 or newer" in run.stderr
+
+
+def test_a_python_without_venv_is_told_what_to_install(clone):
+    bare = python(clone, 'case "$*" in *ensurepip*) exit 1;; esac')
+    run = make(clone, f"PYTHON={bare}", "build")
+    assert run.returncode == 2
+    assert "cannot make virtual environments" in run.stderr
+    assert "apt install python3-venv" in run.stderr
+
+
+def test_another_python_than_the_one_in_venv_is_not_ignored(clone):
+    (clone / ".venv/bin").mkdir(parents=True)
+    python(clone, "echo Python 3.11.7").rename(clone / ".venv/bin/python")
+    other = python(clone, "echo Python 3.12.1")
+    run = make(clone, f"PYTHON={other}", "build")
+    assert run.returncode == 2
+    assert ".venv holds Python 3.11.7" in run.stderr
+
+
+def test_what_is_installed_is_not_installed_again_until_the_versions_change(clone):
+    (clone / ".venv/bin").mkdir(parents=True)
+    for name in (".venv/bin/pip", ".venv/.everything", ".venv/.site"):
+        (clone / name).touch()
+    assert "pip install" not in make(clone, "--dry-run", "test", "site").stdout
+    os.utime(clone / "constraints.txt", (4e9, 4e9))
+    assert make(clone, "--dry-run", "test").stdout.count("pip install") == 1
+
+
+def test_the_test_command_runs_every_check(clone):
+    planned = make(clone, "--dry-run", "test").stdout
+    for command in ("ruff check", "ruff format --check", "mypy", "pytest --nbval -n 2 --dist loadfile"):
+        assert f".venv/bin/{command}\n" in planned
+
+
+def test_what_ci_runs_is_the_test_command_of_the_readme():
+    assert "make test" in (ROOT / "README.md").read_text("utf-8")
+    assert (ROOT / ".ci/run").read_text("utf-8").endswith("\nmake test\n")
+    assert os.access(ROOT / ".ci/run", os.X_OK)

@@ -1,0 +1,38 @@
+"""`make test-gpu`: what its results say of each lesson, and one sentence where there is no GPU."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+import verify_on_gpu
+
+ROOT = Path(__file__).resolve().parents[2]
+REPORT = """<testsuites><testsuite>
+<testcase classname="notebooks.01-one.ipynb" name="Cell 0"/>
+<testcase classname="notebooks.01-one.ipynb" name="Cell 1"/>
+<testcase classname="notebooks.02-broken.ipynb" name="Cell 0"/>
+<testcase classname="notebooks.02-broken.ipynb" name="Cell 1"><failure message="outputs differ"/></testcase>
+<testcase classname="notebooks.10-two.ipynb" name="Cell 0">
+<skipped message="needs 2 GPUs, this machine has 1"/></testcase>
+</testsuite></testsuites>"""
+
+
+def test_each_lesson_is_real_and_passed_real_and_failed_or_skipped_with_the_reason():
+    assert verify_on_gpu.standings(REPORT) == {
+        "01-one": {"standing": "real", "passed": True, "cells": 2, "failed": []},
+        "02-broken": {"standing": "real", "passed": False, "cells": 2, "failed": ["Cell 1"]},
+        "10-two": {"standing": "skipped", "why": "needs 2 GPUs, this machine has 1"},
+    }
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
+def test_without_a_gpu_it_fails_in_one_sentence_and_writes_nothing():
+    before = verify_on_gpu.RESULTS.exists() and verify_on_gpu.RESULTS.read_bytes()
+    run = subprocess.run([sys.executable, ROOT / "tools/verify_on_gpu.py"], capture_output=True, text=True)
+    assert run.returncode == 2
+    assert "finds no CUDA GPU here" in run.stderr
+    assert run.stderr.count("\n") == 1
+    assert (verify_on_gpu.RESULTS.exists() and verify_on_gpu.RESULTS.read_bytes()) == before

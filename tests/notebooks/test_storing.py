@@ -1,0 +1,121 @@
+"""`make notebooks`: what is stored is the same on every machine, and nothing is stored that a cell did not promise."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+ROOT = Path(__file__).resolve().parents[2]
+RAISES = {"tags": ["raises-exception"]}
+# A frame that lies in the simulation, without the simulation.
+OUR_FRAME = """\
+exec(compile("def call(f): f()", "/somewhere/src/samedevice/simulation/calls.py", "exec"))
+import json
+call(lambda: json.loads("{"))"""
+
+
+def store(*paths):
+    return subprocess.run(
+        [sys.executable, ROOT / "tools/notebooks.py", *paths], capture_output=True, text=True, timeout=120
+    )
+
+
+def write(path, *cells):
+    nbformat.write(new_notebook(cells=list(cells)), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """A notebook whose cells print what differs between machines, stored."""
+    path = write(
+        tmp_path_factory.mktemp("stored") / "a.ipynb",
+        new_markdown_cell("# Title", metadata={"editor": "here"}),
+        new_code_cell("import os, warnings\nprint(os.environ['SAMEDEVICE_GPUS'])\nwarnings.warn('w')"),
+        new_code_cell("print(os.__file__, nbformat := __import__('nbformat').__file__)\nobject()"),
+        new_code_cell(OUR_FRAME, metadata=RAISES | {"execution": {"iopub.execute_input": "2026-01-01T00:00:00Z"}}),
+        new_code_cell(
+            "raise RuntimeError('Caught.\\nOriginal Traceback (most recent call last):\\n  File x\\nRuntimeError: y')",
+            metadata=RAISES,
+        ),
+    )
+    run = store(path)
+    assert run.returncode == 0, run.stderr
+    assert "a.ipynb: stored" in run.stdout
+    return path
+
+
+def outputs(path, number):
+    return nbformat.read(path, as_version=4).cells[number].outputs
+
+
+def test_stored_twice_a_notebook_does_not_change(stored):
+    before = stored.read_bytes()
+    run = store(stored)
+    assert "a.ipynb: unchanged" in run.stdout
+    assert stored.read_bytes() == before
+
+
+def test_gpus_are_simulated_whatever_the_machine_has(stored):
+    assert outputs(stored, 1)[0].text == "simulated\n"
+
+
+def test_paths_and_addresses_are_cut(stored):
+    assert outputs(stored, 1)[1].text.startswith("cell.py:3: UserWarning: w\n")
+    assert outputs(stored, 2)[0].text == "os.py nbformat/__init__.py\n"
+    assert outputs(stored, 2)[1].data["text/plain"] == "<object at 0x...>"
+
+
+def test_a_traceback_keeps_the_cell_whole_the_library_short_and_the_simulation_out(stored):
+    lines = outputs(stored, 3)[0].traceback
+    assert not any("\x1b" in line for line in lines)
+    assert '----> 3 call(lambda: json.loads("{"))' in lines
+    frames = [line for line in lines if line.startswith("File ")]
+    assert len(frames) == 3
+    assert all(frame.startswith("File json/") for frame in frames)
+
+
+def test_a_replicas_traceback_is_cut_from_the_message(stored):
+    error = outputs(stored, 4)[0]
+    assert error.evalue == "Caught.\nRuntimeError: y"
+    assert "Original Traceback" not in error.traceback[-1]
+
+
+def test_metadata_says_nothing_of_editor_day_and_version(stored):
+    notebook = nbformat.read(stored, as_version=4)
+    assert notebook.metadata == {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
+    assert [dict(cell.metadata) for cell in notebook.cells] == [{}, {}, {}, RAISES, RAISES]
+
+
+@pytest.mark.parametrize(
+    ("cell", "parts"),
+    [
+        (new_code_cell("raise ValueError('a')"), ["Cell 1 raised ValueError: a", "not tagged raises-exception"]),
+        (new_code_cell("pass", metadata=RAISES), ["Cell 1 is tagged raises-exception", "raised nothing"]),
+    ],
+)
+def test_a_cell_that_breaks_its_promise_is_named_and_nothing_is_stored(tmp_path, cell, parts):
+    path = write(tmp_path / "b.ipynb", new_code_cell("1 + 1"), cell)
+    before = path.read_bytes()
+    run = store(path)
+    assert run.returncode == 1
+    assert run.stderr.startswith("b.ipynb: ")
+    assert all(part in run.stderr for part in parts)
+    assert path.read_bytes() == before
+
+
+def test_what_is_no_notebook_is_refused_in_one_sentence(tmp_path):
+    run = store("README.md")
+    assert (run.returncode, run.stderr.count("\n")) == (2, 1)
+    assert "README.md is not a notebook" in run.stderr
+    torn = tmp_path / "torn.ipynb"
+    torn.write_text("<<<<<<< HEAD\n{")
+    run = store(torn)
+    assert (run.returncode, run.stderr.count("\n")) == (1, 1)
+    assert "torn.ipynb: not JSON" in run.stderr

@@ -1,0 +1,127 @@
+"""Execute the notebooks on simulated GPUs and store their outputs, the same on every machine: `make notebooks`.
+
+A notebook is stored only if every cell did what it says: an error where there is the tag raises-exception, none
+elsewhere. What differs between machines (paths, addresses, times) is scrubbed by tests/notebooks/sanitize.cfg, which
+nbval reads too. Of a traceback, what the site would show is stored: a real GPU has no frames of the simulation.
+Executed twice, a notebook does not change.
+"""
+
+import asyncio
+import os
+import re
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from nbformat import NotebookNode
+from nbformat.reader import NotJSONError
+from nbval.plugin import get_sanitize_patterns
+
+from lessons.site.tracebacks import shorten
+
+ROOT = Path(__file__).resolve().parent.parent
+SCRUBS = get_sanitize_patterns((ROOT / "tests/notebooks/sanitize.cfg").read_text("utf-8"))
+AT_ONCE = 2
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def main(arguments: list[str]) -> int:
+    paths = [Path(argument) for argument in arguments] or sorted((ROOT / "notebooks").glob("*.ipynb"))
+    for path in paths:
+        if path.suffix != ".ipynb" or not path.is_file():
+            print(f"{path} is not a notebook: give the path of an .ipynb file, or nothing for all.", file=sys.stderr)
+            return 2
+    # What is stored must not depend on whether the machine that stores it has a GPU.
+    os.environ["SAMEDEVICE_GPUS"] = "simulated"
+    return 0 if asyncio.run(store_all(paths)) else 1
+
+
+async def store_all(paths: list[Path]) -> bool:
+    free = asyncio.Semaphore(AT_ONCE)
+
+    async def one(path: Path) -> bool:
+        async with free:
+            return await store(path)
+
+    return all(await asyncio.gather(*map(one, paths)))
+
+
+async def store(path: Path) -> bool:
+    """Execute one notebook; store it and return True, or say what is wrong and leave the file as it was."""
+    begin = time.perf_counter()
+    before = path.read_text("utf-8")
+    try:
+        notebook = nbformat.reads(before, as_version=4)
+    except NotJSONError:
+        print(f"{path.name}: not JSON; a merge may have left its marks in it.", file=sys.stderr)
+        return False
+    complaint = await execute(notebook, path.parent)
+    if complaint:
+        print(f"{path.name}: {complaint} Not stored.", file=sys.stderr)
+        return False
+    scrub(notebook)
+    after = nbformat.writes(notebook) + "\n"
+    if after != before:
+        path.write_text(after, "utf-8")
+    news = "stored" if after != before else "unchanged"
+    print(f"{path.name}: {news}, {time.perf_counter() - begin:.1f} s", flush=True)
+    return True
+
+
+async def execute(notebook: NotebookNode, folder: Path) -> str | None:
+    """Run every code cell and keep its outputs; return what is wrong with the first cell that misbehaves."""
+    client = NotebookClient(
+        notebook,
+        timeout=120,
+        kernel_name="python3",
+        record_timing=False,
+        extra_arguments=["--IPKernelApp.log_level=ERROR"],
+        coalesce_streams=True,
+        shutdown_kernel="immediate",
+        resources={"metadata": {"path": str(folder)}},
+    )
+    async with client.async_setup_kernel():
+        code = [(index, cell) for index, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
+        for number, (index, cell) in enumerate(code):  # numbered as nbval does
+            try:
+                await client.async_execute_cell(cell, index, execution_count=number + 1)
+            except CellExecutionError as error:
+                return f"Cell {number} raised {error.ename}: {error.evalue} It is not tagged raises-exception."
+            except (CellTimeoutError, DeadKernelError) as error:
+                return f"Cell {number} did not end: {error}"
+            raised = any(output.output_type == "error" for output in cell.outputs)
+            if "raises-exception" in cell.metadata.get("tags", []) and not raised:
+                return f"Cell {number} is tagged raises-exception, but it raised nothing."
+    return None
+
+
+def scrub(notebook: NotebookNode) -> None:
+    """Take out what depends on the machine, the day and the editor."""
+    notebook.metadata.kernelspec = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    notebook.metadata.language_info = {"name": "python"}
+    for cell in notebook.cells:
+        cell.metadata = {key: value for key, value in cell.metadata.items() if key in ("tags", "alt")}
+        for output in cell.get("outputs", []):
+            if output.output_type == "stream":
+                output.text = portable(output.text)
+            elif output.output_type == "error":
+                output.evalue = portable(output.evalue)
+                output.traceback = shorten(portable("\n".join(output.traceback))).splitlines()
+            else:
+                for kind, data in output.data.items():
+                    if kind.startswith("text/"):
+                        output.data[kind] = portable(data)
+
+
+def portable(text: str) -> str:
+    text = ANSI.sub("", text)
+    for pattern, replacement in SCRUBS:
+        text = re.sub(pattern, replacement, text)
+    return text
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
