@@ -1,0 +1,66 @@
+"""Every exercise as the notebooks print it: the code to mend gets its hint, the folded solution passes."""
+
+import ast
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from lessons import check, start
+from lessons.exercises import _find
+
+CALL = re.compile(r'^check\("(\d\d-[a-z])", \w+\)$', re.M)
+SOLUTION = re.compile(r"<details>.*?^```python\n(.*?)^```.*?</details>", re.M | re.S)
+
+
+def exercises():
+    """(name, imports, code to mend with its call of check, solution) of every exercise of every notebook."""
+    for path in sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb")):
+        cells = nbformat.read(path, as_version=4).cells
+        imports = "\n".join(map(imports_of, (cell.source for cell in cells if cell.cell_type == "code")))
+        for cell, following in zip(cells, [*cells[1:], None], strict=True):
+            call = cell.cell_type == "code" and CALL.search(cell.source)
+            if call:
+                name = call[1]
+                solution = SOLUTION.search(following.source)
+                assert name.startswith(path.name[:3]), f"{name} is not an exercise of {path.name}"
+                assert solution, f"no solution follows exercise {name}"
+                yield pytest.param(name, imports, cell.source, f"{solution[1]}\n{call[0]}", id=name)
+
+
+def imports_of(source):
+    try:
+        statements = ast.parse(source).body
+    except SyntaxError:  # the first cell: it has a line that is IPython's
+        return ""
+    return "\n".join(ast.unparse(node) for node in statements if isinstance(node, (ast.Import, ast.ImportFrom)))
+
+
+EXERCISES = list(exercises())
+
+
+@pytest.fixture
+def run(machine, capsys):
+    start(gpus=2)
+
+    def said(imports, code):
+        capsys.readouterr()
+        exec(f"{imports}\n{code}", {"check": check})
+        return capsys.readouterr().out
+
+    return said
+
+
+def test_there_are_exercises():
+    assert EXERCISES
+
+
+@pytest.mark.parametrize(("name", "imports", "to_mend", "solution"), EXERCISES)
+def test_the_code_to_mend_gets_its_hint(run, name, imports, to_mend, solution):
+    assert run(imports, to_mend).splitlines()[-1] == _find(name).on_error
+
+
+@pytest.mark.parametrize(("name", "imports", "to_mend", "solution"), EXERCISES)
+def test_the_folded_solution_passes(run, name, imports, to_mend, solution):
+    assert run(imports, solution) == "passed\n"
