@@ -1,0 +1,123 @@
+"""The site built as `make build` builds it, and small sites of a test's own notebooks and pages.
+
+Each build is a process of its own that can reach neither the network nor torch: what needs one of them fails.
+"""
+
+import functools
+import http.server
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+from nbformat.v4 import new_markdown_cell, new_notebook
+
+ROOT = Path(__file__).parents[2]
+PREFIX = "/some/prefix/"
+
+# An audit hook sees each connection and each import of the process, those that are caught included.
+BUILD = """
+import runpy, sys
+def refuse(event, arguments):
+    if event in ("socket.connect", "socket.getaddrinfo") or (event == "import" and arguments[0] == "torch"):
+        sys.stderr.write(f"ERROR - the build may not: {event} {arguments[:1]}\\n")
+        raise SystemExit(3)
+sys.addaudithook(refuse)
+runpy.run_module("mkdocs", run_name="__main__")
+"""
+
+
+@dataclass
+class Built:
+    folder: Path
+    returncode: int
+    log: str
+
+    def read(self, path: str) -> str:
+        return (self.folder / path).read_text(encoding="utf-8")
+
+    def page(self, path: str) -> BeautifulSoup:
+        return BeautifulSoup(self.read(f"{path}index.html"), "html.parser")
+
+    @property
+    def pages(self) -> list[str]:
+        """Where each page stands: "" is the home page, "notebooks/01-x/" a lesson."""
+        return sorted(path.relative_to(self.folder).as_posix().removesuffix("index.html") for path in self.html())
+
+    def html(self) -> list[Path]:
+        return sorted(self.folder.rglob("index.html"))
+
+
+def build(project: Path, folder: Path) -> Built:
+    run = subprocess.run(
+        [sys.executable, "-c", BUILD, "build", "--strict", "--site-dir", str(folder)],
+        cwd=project,
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1", "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+    )
+    return Built(folder, run.returncode, run.stdout + run.stderr)
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """The project's site; lessons are at `notebooks/NN-slug/`."""
+    built = build(ROOT, tmp_path_factory.mktemp("site"))
+    assert built.returncode == 0, built.log
+    return built
+
+
+@pytest.fixture(scope="session")
+def lessons(site: Built) -> list[str]:
+    return [f"notebooks/{path.stem}/" for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
+
+
+@pytest.fixture(scope="module")
+def build_small(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Built]:
+    """Build a site with our mkdocs.yml, hook and templates, but other pages.
+
+    A notebook is a NotebookNode, a list of texts (its Markdown cells), or the text of a file that is none.
+    """
+
+    def build_it(pages: dict[str, str], notebooks: dict[str, nbformat.NotebookNode | list[str] | str]) -> Built:
+        project = tmp_path_factory.mktemp("project")
+        shutil.copy(ROOT / "mkdocs.yml", project)
+        shutil.copytree(ROOT / "docs", project / "docs", ignore=shutil.ignore_patterns("*.md", "__pycache__"))
+        (project / "notebooks").mkdir()
+        for name, text in pages.items():
+            (project / "docs" / name).write_text(text, encoding="utf-8")
+        for name, notebook in notebooks.items():
+            if isinstance(notebook, list):
+                notebook = new_notebook(cells=[new_markdown_cell(text) for text in notebook])
+            text = notebook if isinstance(notebook, str) else nbformat.writes(notebook)
+            (project / "notebooks" / name).write_text(text, encoding="utf-8")
+        return build(project, project / "site")
+
+    return build_it
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """Serves the folder under PREFIX only, as GitHub Pages serves a project."""
+
+    def translate_path(self, path: str) -> str:
+        return super().translate_path("/" + path.removeprefix(PREFIX) if path.startswith(PREFIX) else "/none")
+
+    def log_message(self, *arguments: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="session")
+def address(site: Built) -> Iterator[str]:
+    """Where the project's site is served, under a path prefix."""
+    handler = functools.partial(Quiet, directory=str(site.folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}{PREFIX}"
+        server.shutdown()
