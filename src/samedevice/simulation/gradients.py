@@ -87,7 +87,7 @@ def _run_backward(outputs: Any, gradients: Any, *args: Any, **kwargs: Any) -> An
 
 def _apply_function(cls: Any, *args: Any, **kwargs: Any) -> Any:
     """Function.apply, which also notes where its inputs were: the backward of the same call is held to it."""
-    result = _apply.__func__(cls, *args, **kwargs)
+    result = _apply.__get__(None, cls)(*args, **kwargs)
     for output in result if isinstance(result, tuple) else (result,):
         node = output.grad_fn if isinstance(output, torch.Tensor) else None
         if isinstance(node, BackwardCFunction):

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import torch
+
 from samedevice.simulation import (
     composites,
     devices,
@@ -83,6 +85,7 @@ class _Session:
             )
         if not self.depth:
             self.devices = count
+            torch.overrides.get_default_nowrap_functions()  # cached: it must hold torch's own attributes, not ours
             devices.power_on(count)
             randomness.forget()
             try:
