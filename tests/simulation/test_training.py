@@ -224,6 +224,22 @@ def test_each_device_draws_its_own_random_numbers() -> None:
     assert torch.equal(torch.rand(2, device="cuda"), first)
 
 
+def test_autocast_says_that_it_is_not_simulated() -> None:
+    model, x = nn.Linear(4, 1).cuda(), torch.randn(8, 4).cuda()
+    with pytest.warns(UserWarning, match=r"autocast.*stays in float32"), torch.autocast("cuda"):
+        assert model(x).dtype == torch.float32
+
+
+def test_a_gradient_scaler_steps() -> None:
+    model, x = nn.Linear(4, 1).cuda(), torch.randn(8, 4).cuda()
+    before = model.weight.detach().clone()
+    steps, scaler = torch.optim.SGD(model.parameters(), 0.1), torch.amp.GradScaler("cuda")
+    scaler.scale(model(x).square().mean()).backward()
+    scaler.step(steps)
+    scaler.update()
+    assert not torch.equal(model.weight, before)
+
+
 def test_recurrent_and_attention_layers_train() -> None:
     x = torch.randn(3, 2, 8).cuda()
     for model in (nn.LSTM(8, 8).cuda(), nn.TransformerEncoderLayer(8, 2).cuda()):

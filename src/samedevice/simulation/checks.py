@@ -125,6 +125,16 @@ def _at_first(operator: Any, operands: Sequence[Any]) -> torch.device:
     return device
 
 
+def _index_fill(operator: Any, operands: Sequence[Any]) -> torch.device:
+    """native/TensorAdvancedIndexing.cpp, index_fill_: the value is read as a number, from anywhere."""
+    return tensor_iterator([x for x in operands if x.name != "value"], cpu_scalars=0)
+
+
+def _rsub(operator: Any, operands: Sequence[Any]) -> torch.device:
+    """native/BinaryOps.cpp, rsub: other - self."""
+    return tensor_iterator(operands[::-1])
+
+
 def _extremum(operator: Any, operands: Sequence[Any]) -> torch.device | None:
     """native/ReduceAllOps.cpp, min and max of all elements."""
     if operator.overload != "unary_out":
@@ -245,9 +255,11 @@ BY_HAND: dict[str, Check] = {
     "copy_": _at_first,
     "fill_": _at_first,
     "index": _index,
+    "index_fill_": _index_fill,
     "masked_fill_": _masked_fill,
     "max": _extremum,
     "min": _extremum,
+    "rsub": _rsub,
     "special_ndtr": _ndtr,
     "where": _where,
 }

@@ -25,7 +25,8 @@ INVALID_ORDINAL = (
     "Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.\n"
 )
 
-# One object per GPU, made once: equal devices are then identical, and dispatch compares them with `is`.
+# One object per GPU, made once in a process: equal devices are then identical, and dispatch compares them with `is`.
+_made: list[torch.device] = []
 _gpus: list[torch.device] = []
 _current = threading.local()
 _used = False
@@ -40,7 +41,9 @@ def count() -> int:
 def power_on(devices: int) -> None:
     """Make `devices` GPUs, of which CUDA_VISIBLE_DEVICES hides some, as CUDA does."""
     global _current, _used, _forked
-    _gpus[:] = [torch.device("cuda", index) for index in range(len(_visible(devices)))]
+    visible = len(_visible(devices))
+    _made.extend(torch.device("cuda", index) for index in range(len(_made), visible))
+    _gpus[:] = _made[:visible]
     _current, _used, _forked = threading.local(), False, False
 
 
@@ -88,7 +91,8 @@ def _after_fork() -> None:
     _forked = _forked or (_used and bool(_gpus))
 
 
-os.register_at_fork(after_in_child=_after_fork)
+if hasattr(os, "register_at_fork"):  # Windows has no fork
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def current() -> int:

@@ -17,15 +17,13 @@ from samedevice.simulation import randomness
 from samedevice.simulation.devices import device_of, resolve
 from samedevice.simulation.tensor import SimulatedTensor, mark, refuse, unmark
 
-Replacement = tuple[Any, str, Any]
-
 _MADE_FROM_DATA = ("tensor", "as_tensor", "asarray")
 _LIKE = ("empty_like", "full_like", "ones_like", "rand_like", "randint_like", "randn_like", "zeros_like")
 _NEW = ("new_empty", "new_empty_strided", "new_full", "new_ones", "new_tensor", "new_zeros")
 _makers: dict[Any, Callable[..., torch.Tensor]] = {}
 
 
-def replacements() -> Iterator[Replacement]:
+def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
     constructors = _device_constructors()
     for owner in (torch, torch.fft):
@@ -42,14 +40,15 @@ def replacements() -> Iterator[Replacement]:
 
 def _factory(original: Any, name: str) -> Any:
     def make(device: torch.device, args: Any, kwargs: Any) -> torch.Tensor:
-        if name in _MADE_FROM_DATA and args and isinstance(args[0], torch.Tensor):
-            return original(*args, **kwargs).to(device)
         if name.startswith("sparse_"):
             refuse(f"torch.{name}")
         requires_grad = kwargs.pop("requires_grad", False)
-        randomness.check_generator(kwargs.get("generator"), device)
-        with randomness.of(device):
-            made = mark(original(*args, device="cpu", **kwargs), device)
+        if name in _MADE_FROM_DATA and args and isinstance(args[0], torch.Tensor):
+            made = original(*args, **kwargs).to(device)
+        else:
+            randomness.check_generator(kwargs.get("generator"), device)
+            with randomness.of(device):
+                made = mark(original(*args, device="cpu", **kwargs), device)
         return made.requires_grad_() if requires_grad else made
 
     @functools.wraps(original)

@@ -126,7 +126,7 @@ def type_(self: torch.Tensor, dtype: Any = None, non_blocking: bool = False, **k
     if isinstance(dtype, torch.dtype):
         return to(self, dtype)
     name = dtype if isinstance(dtype, str) else f"{dtype.__module__}.{dtype.__name__}"
-    plain = _type(torch.empty(0), name.replace("torch.cuda.", "torch.", 1)).dtype
+    plain = _type(torch.empty(0, device="cpu"), name.replace("torch.cuda.", "torch.", 1)).dtype
     return to(self, "cuda" if name.startswith("torch.cuda.") else CPU, plain)
 
 

@@ -5,6 +5,7 @@ memory size are those of no GPU that can be bought, so that nobody mistakes a si
 """
 
 import types
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,6 +16,9 @@ from samedevice.simulation.devices import resolve
 
 NAME = "Simulated GPU (samedevice)"
 MEMORY = 16 * 2**30  # bytes
+
+
+_set_autocast_enabled = torch.set_autocast_enabled
 
 
 class Stream:
@@ -122,6 +126,17 @@ def mem_get_info(device: Any = None) -> tuple[int, int]:
     return MEMORY - memory.memory_allocated(device), MEMORY
 
 
+def set_autocast_enabled(*arguments: Any) -> None:
+    """torch.set_autocast_enabled, which torch.autocast calls: in C++ a simulated tensor is not one of CUDA's."""
+    device_type, enabled = arguments if len(arguments) == 2 else ("cuda", *arguments)  # the old form was for CUDA alone
+    if enabled and device_type == "cuda":
+        warnings.warn(
+            'samedevice does not simulate autocast: under autocast("cuda") the computation stays in float32',
+            stacklevel=3,
+        )
+    _set_autocast_enabled(device_type, enabled)
+
+
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
 
@@ -163,6 +178,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     yield torch._C, "_accelerator_maybeExchangeDevice", exchange_device
     yield torch._C, "_accelerator_getAccelerator", current_accelerator
     yield torch, "device", devices.DeviceFace
+    yield torch, "set_autocast_enabled", set_autocast_enabled
     yield torch, "Stream", Stream
     yield torch, "Event", Event
     yield torch, "Generator", randomness.GeneratorFace

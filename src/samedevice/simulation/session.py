@@ -1,5 +1,6 @@
 """Start and stop: the one place where torch is changed and put back."""
 
+import threading
 from typing import Any
 
 import torch
@@ -29,12 +30,16 @@ class simulate_cuda:  # noqa: N801 - used like a function
     devices fail where, and as, they fail on CUDA. It is the process's: every thread sees it. Nested, a simulation of as
     many GPUs or fewer joins the running one. CUDA_VISIBLE_DEVICES hides some of them, as on CUDA.
 
+    Not simulated: time and asynchrony, the numbers that a GPU's generator draws, autocast's dtypes, sparse and nested
+    tensors, TorchScript, torch.compile, NCCL; nor does it reach functions that were bound before it began
+    (`from torch import zeros`).
+
     Arguments:
         devices: how many GPUs, at least 1.
 
     Raises:
         ImportError: torch is not installed.
-        TypeError, ValueError: `devices` is not a positive integer.
+        ValueError: `devices` is not a positive integer.
         RuntimeError: a simulation with fewer GPUs is running already.
 
     Example:
@@ -44,6 +49,8 @@ class simulate_cuda:  # noqa: N801 - used like a function
         tensor([0., 0.], device='cuda:1')
 
     Without a `with` block: `simulation = simulate_cuda(2).start()` and, later, `simulation.stop()`.
+
+    The rules: https://docs.pytorch.org/docs/stable/notes/cuda.html and, operator by operator, placement.py.
     """
 
     def __init__(self, devices: int = 1) -> None:
@@ -52,14 +59,19 @@ class simulate_cuda:  # noqa: N801 - used like a function
                 f"devices must be an integer of at least 1, the number of GPUs to simulate; got {devices!r}"
             )
         self.devices = devices
+        self._starts = 0
 
     def start(self) -> "simulate_cuda":
         """Begin; returns self."""
         _session.enter(self.devices)
+        self._starts += 1
         return self
 
     def stop(self) -> None:
-        """End what start began; torch is as it was before."""
+        """End what start began: when all have stopped, torch is as it was before."""
+        if not self._starts:
+            raise RuntimeError("this simulation is not running: call stop() once for each start()")
+        self._starts -= 1
         _session.leave()
 
     def __enter__(self) -> "simulate_cuda":
@@ -70,44 +82,45 @@ class simulate_cuda:  # noqa: N801 - used like a function
 
 
 class _Session:
-    """The running simulation of this process."""
+    """The running simulation of this process, and how many have started it and not stopped."""
 
     def __init__(self) -> None:
-        self.depth = 0
-        self.devices = 0
+        self._lock = threading.RLock()
+        self._depth = 0
+        self._devices = 0
         self._changed: list[tuple[Any, str, Any]] = []
 
     def enter(self, count: int) -> None:
-        if self.depth and count > self.devices:
-            raise RuntimeError(
-                f"a simulation of {self.devices} GPU(s) is running, so one of {count} cannot start inside it: "
-                f"start the outer one with simulate_cuda(devices={count})"
-            )
-        if not self.depth:
-            self.devices = count
-            torch.overrides.get_default_nowrap_functions()  # cached: it must hold torch's own attributes, not ours
-            devices.power_on(count)
-            randomness.forget()
-            try:
-                for part in _PARTS:
-                    for owner, name, replacement in part.replacements():
-                        self._replace(owner, name, replacement)
-                placement.learn()
-            except BaseException:
-                self._restore()
-                raise
-        self.depth += 1
+        with self._lock:
+            if self._depth and count > self._devices:
+                raise RuntimeError(
+                    f"a simulation of {self._devices} GPU(s) is running, so one of {count} cannot start inside it: "
+                    f"start the outer one with simulate_cuda(devices={count})"
+                )
+            if not self._depth:
+                self._devices = count
+                self._change()
+            self._depth += 1
 
     def leave(self) -> None:
-        if not self.depth:
-            raise RuntimeError("no simulation is running: stop() belongs to a start()")
-        self.depth -= 1
-        if not self.depth:
-            self._restore()
+        with self._lock:
+            self._depth -= 1
+            if not self._depth:
+                self._restore()
 
-    def _replace(self, owner: Any, name: str, replacement: Any) -> None:
-        self._changed.append((owner, name, vars(owner).get(name, _MISSING)))
-        setattr(owner, name, replacement)
+    def _change(self) -> None:
+        torch.overrides.get_default_nowrap_functions()  # cached: it must hold torch's own attributes, not ours
+        devices.power_on(self._devices)
+        randomness.forget()
+        try:
+            for part in _PARTS:
+                for owner, name, replacement in part.replacements():
+                    self._changed.append((owner, name, vars(owner).get(name, _MISSING)))
+                    setattr(owner, name, replacement)
+            placement.learn()
+        except BaseException:
+            self._restore()
+            raise
 
     def _restore(self) -> None:
         while self._changed:
