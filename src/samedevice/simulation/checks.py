@@ -180,7 +180,7 @@ def _convolution(operator: Any, operands: Sequence[Any]) -> torch.device:
         if other is not None and other.device.type != inputs.device.type and (on_gpu or one_dnn):
             tail = f" or input should be a MKLDNN tensor and {name} is a dense tensor" if one_dnn else ""
             raise RuntimeError(
-                f"Input type ({_type(inputs)}) and {name} type ({_type(other)}) should be the same{tail}"
+                f"Input type ({inputs.tensor.type()}) and {name} type ({other.tensor.type()}) should be the same{tail}"
             )
     dimensions = weight.tensor.dim() - 2
     if on_gpu and inputs.device != weight.device:
@@ -204,16 +204,8 @@ def _takes_one_dnn(inputs: torch.Tensor, weight: torch.Tensor) -> bool:
     return (batched and inputs.size(0) > 1) or any(size > 3 for size in weight.shape[2:]) or inputs.numel() > 20480
 
 
-def _type(operand: Any) -> str:
-    plain = {
-        torch.float32: "Float", torch.float64: "Double", torch.float16: "Half", torch.bfloat16: "BFloat16",
-        torch.int64: "Long", torch.int32: "Int", torch.complex64: "ComplexFloat", torch.complex128: "ComplexDouble",
-    }.get(operand.tensor.dtype, str(operand.tensor.dtype))  # fmt: skip
-    return f"torch.{'cuda.' if operand.device.type == 'cuda' else ''}{plain}Tensor"
-
-
-def _binary_cross_entropy(operator: Any, operands: Sequence[Any]) -> torch.device:
-    """native/cuda/Loss.cu: a TensorIterator that does not set allow_cpu_scalars."""
+def _no_scalars(operator: Any, operands: Sequence[Any]) -> torch.device:
+    """A TensorIterator that does not set allow_cpu_scalars: native/cuda/Loss.cu, native/PointwiseOps.cpp (addcdiv)."""
     return tensor_iterator(operands, cpu_scalars=0)
 
 
@@ -229,11 +221,6 @@ def _addcmul(operator: Any, operands: Sequence[Any]) -> torch.device | None:
     return None
 
 
-def _addcdiv(operator: Any, operands: Sequence[Any]) -> torch.device:
-    """native/PointwiseOps.cpp: a TensorIterator that does not set allow_cpu_scalars."""
-    return tensor_iterator(operands, cpu_scalars=0)
-
-
 def _ndtr(operator: Any, operands: Sequence[Any]) -> torch.device:
     """native/UnaryOps.cpp, special_ndtr_out."""
     found_two_devices(operands[1].device, operands[0].device)
@@ -243,13 +230,13 @@ BY_HAND: dict[str, Check] = {
     "_ctc_loss": _at_first,
     "_index_put_impl_": _index_put,
     "_scaled_dot_product_flash_attention_for_cpu": _attention,
-    "addcdiv": _addcdiv,
-    "addcdiv_": _addcdiv,
+    "addcdiv": _no_scalars,
+    "addcdiv_": _no_scalars,
     "addcmul": _addcmul,
     "addcmul_": _addcmul,
     "bernoulli": _at_first,
     "bernoulli_": _at_first,
-    "binary_cross_entropy": _binary_cross_entropy,
+    "binary_cross_entropy": _no_scalars,
     "block_diag": _block_diag,
     "convolution": _convolution,
     "copy_": _at_first,

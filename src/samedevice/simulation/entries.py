@@ -12,8 +12,6 @@ import torch
 
 from samedevice.simulation.devices import CPU, device_of
 
-_DTYPES = {torch.int64: "Long", torch.int32: "Int", torch.float32: "Float", torch.float64: "Double"}
-
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
@@ -60,7 +58,7 @@ def _recurrent(inputs: torch.Tensor, *rest: Any, **kwargs: Any) -> None:
 def _lengths(inputs: torch.Tensor, lengths: torch.Tensor, *rest: Any) -> None:
     """native/PackedSequence.cpp, _pack_padded_sequence."""
     if device_of(lengths) is not CPU:
-        dtype = _DTYPES.get(lengths.dtype, str(lengths.dtype))
+        dtype = lengths.type().rpartition(".")[2].removesuffix("Tensor")
         raise RuntimeError(
             "'lengths' argument should be a 1D CPU int64 tensor, "
             f"but got {lengths.dim()}D {device_of(lengths)} {dtype} tensor"

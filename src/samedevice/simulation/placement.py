@@ -19,11 +19,18 @@ from samedevice.simulation.devices import CPU, device_of
 _KEYS = torch._C.DispatchKey
 COMPOSED = (_KEYS.CompositeExplicitAutograd, _KEYS.CompositeExplicitAutogradNonFunctional)
 
-# What this thread runs (see `composing`).
-_local = threading.local()
-
-# How often a tensor is held when only C++ holds it: measured when the first simulation starts (see `made_inside`).
+# How often Python counts a tensor that only C++ holds (see `made_inside` and `learn`).
 _held_by_cpp_alone = 0
+
+
+class _Composition(threading.local):
+    """Whether this thread runs code that PyTorch composes in C++, and where its results are (see `composing`)."""
+
+    active = False
+    result: torch.device | None = None
+
+
+_composition = _Composition()
 
 
 class Operand(NamedTuple):
@@ -78,31 +85,33 @@ def tensors_of(args: Any, kwargs: Any) -> Iterator[torch.Tensor]:
 
 def operands_of(func: Any, args: Any, kwargs: Any) -> list[Operand]:
     """The tensors of a call in the order in which the generated check looks at them: out= first, then the schema's."""
-    found: list[Operand] = []
+    operands: list[Operand] = []
     inside: list[int] = []
-    for index, argument in enumerate(func._schema.arguments):
-        holder: Any = args if index < len(args) else kwargs
-        key: Any = index if index < len(args) else argument.name
-        if key == argument.name and key not in holder:
-            continue
-        value = holder[key]
+    for argument, holder, key in _places(func, args, kwargs):
         is_written = argument.alias_info is not None and argument.alias_info.is_write
-        places = [(holder, key)] if isinstance(value, torch.Tensor) else []
-        if type(value) in (list, tuple):
-            places = [(value, position) for position, x in enumerate(value) if isinstance(x, torch.Tensor)]
-        del value
-        for where, position in places:
-            if made_inside(where, position, argument.is_out, is_written):
-                inside.append(len(found))
-            tensor = where[position]
-            found.append(Operand(argument.name, tensor, device_of(tensor), argument.is_out, is_written))
-            del tensor
-    if inside:
-        home = next((x.device for index, x in enumerate(found) if index not in inside), CPU)
-        result = getattr(_local, "composing", (False, None))[1]
-        for index in inside:
-            found[index] = found[index]._replace(device=result if result and found[index].is_written else home)
-    return sorted(found, key=lambda operand: not operand.is_out)
+        if made_inside(holder, key, argument.is_out, is_written):
+            inside.append(len(operands))
+        tensor = holder[key]
+        operands.append(Operand(argument.name, tensor, device_of(tensor), argument.is_out, is_written))
+        del tensor  # or made_inside would count this variable among the holders of the next one
+    home = next((x.device for index, x in enumerate(operands) if index not in inside), CPU)
+    for index in inside:
+        result = _composition.result if operands[index].is_written else None
+        operands[index] = operands[index]._replace(device=result or home)
+    return sorted(operands, key=lambda operand: not operand.is_out)
+
+
+def _places(func: Any, args: Any, kwargs: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """Where the tensors of a call are, as (argument of the schema, holder, key), so that nothing more holds them."""
+    for index, argument in enumerate(func._schema.arguments):
+        holder, key = (args, index) if index < len(args) else (kwargs, argument.name)
+        if holder is kwargs and key not in kwargs:
+            continue
+        if isinstance(holder[key], torch.Tensor):
+            yield argument, holder, key
+        elif type(holder[key]) in (list, tuple):
+            items = holder[key]
+            yield from ((argument, items, i) for i in range(len(items)) if isinstance(items[i], torch.Tensor))
 
 
 @contextlib.contextmanager
@@ -112,15 +121,15 @@ def composing(result: torch.device | None = None) -> Iterator[None]:
     With `result` that is said of destinations only, which are there: the code also copies and reshapes what the program
     gave it.
     """
-    before = getattr(_local, "composing", (False, None))
-    _local.composing = True, result
+    before = _composition.active, _composition.result
+    _composition.active, _composition.result = True, result
     try:
         yield
     finally:
-        _local.composing = before
+        _composition.active, _composition.result = before
 
 
-def made_inside(holder: Any, position: Any, is_out: bool, is_written: bool) -> bool:
+def made_inside(holder: Any, key: Any, is_out: bool, is_written: bool) -> bool:
     """Whether a CPU tensor among an operator's arguments was made by C++ code, not by the program.
 
     Operators that PyTorch composes in C++ make tensors of their own, on what they take for the device of their input:
@@ -129,10 +138,11 @@ def made_inside(holder: Any, position: Any, is_out: bool, is_written: bool) -> b
     reshapes the program's tensors, so the count alone is trusted only for constants (0-dim) and for out=, which a
     program would hold; for others only where no CPU tensor of the program's can be about (see `composing`).
     """
-    if type(holder[position]) is not torch.Tensor or sys.getrefcount(holder[position]) > _held_by_cpp_alone:
+    if type(holder[key]) is not torch.Tensor or sys.getrefcount(holder[key]) > _held_by_cpp_alone:
         return False
-    composing, result = getattr(_local, "composing", (False, None))
-    return is_out or holder[position].dim() == 0 or (composing and (is_written or result is None))
+    if is_out or holder[key].dim() == 0:
+        return True
+    return _composition.active and (is_written or _composition.result is None)
 
 
 class _Probe(torch.Tensor):
