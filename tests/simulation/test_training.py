@@ -198,6 +198,12 @@ def test_a_forked_worker_may_not_touch_a_gpu_that_its_parent_used() -> None:
     )
 
 
+def test_a_forked_worker_may_use_a_gpu_that_its_parent_only_seeded() -> None:
+    torch.manual_seed(0)
+    batches = list(DataLoader(OnGPU(), num_workers=1, multiprocessing_context="fork", collate_fn=len))
+    assert batches == [1] * 4
+
+
 def test_workers_and_pinned_memory_work_with_cpu_data() -> None:
     batches = list(DataLoader(TensorDataset(*data()), batch_size=32, num_workers=1, pin_memory=True))
     assert [x.is_pinned() for x, _ in batches] == [True, True]

@@ -38,6 +38,11 @@ def count() -> int:
     return len(_gpus)
 
 
+def gpus() -> list[torch.device]:
+    """The GPUs that can be seen; asking does not count as using one."""
+    return list(_gpus)
+
+
 def power_on(devices: int) -> None:
     """Make `devices` GPUs, of which CUDA_VISIBLE_DEVICES hides some, as CUDA does."""
     global _current, _used, _forked

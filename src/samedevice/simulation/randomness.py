@@ -92,12 +92,14 @@ def _index(device: Any) -> torch.device:
 
 
 def manual_seed(seed: int) -> None:
-    default_generator(_index(None)).manual_seed(int(seed))
+    for device in devices.gpus()[devices.current() :][:1]:
+        default_generator(device).manual_seed(int(seed))
 
 
 def manual_seed_all(seed: int) -> None:
-    for index in range(devices.count()):
-        default_generator(devices.gpu(index)).manual_seed(int(seed))
+    """Seed every GPU. It does not use one: torch.manual_seed calls this, and a process that only seeded may fork."""
+    for device in devices.gpus():
+        default_generator(device).manual_seed(int(seed))
 
 
 def seed() -> None:
