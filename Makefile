@@ -8,6 +8,9 @@ export NO_MKDOCS_2_WARNING = 1
 
 # A Python named on the command line is not to be ignored because .venv stands already.
 ifeq ($(origin PYTHON)$(wildcard .venv/bin/python),command line.venv/bin/python)
+ifeq ($(shell command -v $(PYTHON)),)
+$(error $(PYTHON) is missing: install Python 3.11 or newer, or name yours: make PYTHON=python3.12 test)
+endif
 ifneq ($(shell $(PYTHON) --version 2>&1),$(shell .venv/bin/python --version))
 $(error .venv holds $(shell .venv/bin/python --version). To use $(PYTHON), remove it first: rm -r .venv)
 endif
@@ -51,12 +54,12 @@ address: .venv/bin/pip ## for a fork: make address URL=https://github.com/OWNER/
 
 # Stamps: a command repeated installs nothing until these two files change.
 .venv/.site: pyproject.toml constraints.txt | .venv/bin/pip
-	@echo "Installing what the site needs into .venv (once)."
+	@echo "Installing what the site needs into .venv (once, under a minute)."
 	@.venv/bin/python $(PIP_INSTALL) -e '.[site]'
 	@touch $@
 
 .venv/.everything: pyproject.toml constraints.txt | .venv/bin/pip
-	@echo "Installing everything into .venv (once; PyTorch is the large part)."
+	@echo "Installing everything into .venv (once, a minute or more; PyTorch is the large part)."
 	@.venv/bin/python $(PIP_INSTALL) -e '.[test]'
 	@touch $@ .venv/.site
 

@@ -7,9 +7,12 @@ is gone. Here these fail. And with SAMEDEVICE_GPUS=real, a notebook that needs m
 
 import os
 from collections.abc import Generator
+from pathlib import Path
 
+import nbformat
 import pytest
 from nbformat import NotebookNode
+from nbformat.reader import NotJSONError
 from nbval.plugin import IPyNbCell
 
 
@@ -21,6 +24,14 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
         if complaint:
             item.raise_cell_error(complaint)
     return result
+
+
+def pytest_collect_file(file_path: Path) -> None:
+    if file_path.suffix == ".ipynb":
+        try:
+            nbformat.reads(file_path.read_text("utf-8"), as_version=4)
+        except NotJSONError:
+            raise pytest.UsageError(f"{file_path.name} is not JSON: a merge may have left its marks in it.") from None
 
 
 def judge(item: IPyNbCell) -> str | None:

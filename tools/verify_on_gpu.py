@@ -1,6 +1,6 @@
 """Run the notebooks on this machine's GPUs and write what came of it to results/gpu.json: `make test-gpu`.
 
-Only what this file writes counts as verified on hardware; the site shows it. A lesson that needs more GPUs than there
+Only what this file writes counts as verified on hardware. A lesson that needs more GPUs than there
 are is skipped by conftest.py, and the results say so.
 """
 

@@ -105,6 +105,14 @@ def test_a_notebook_that_needs_more_gpus_than_there_are_is_skipped_when_gpus_mus
     assert "1 failed" in run_pytest("--nbval", tmp_path / "many.ipynb", SAMEDEVICE_GPUS="simulated").stdout
 
 
+def test_a_torn_notebook_is_named_in_one_sentence(tmp_path, run_pytest):
+    shutil.copy(ROOT / "conftest.py", tmp_path)
+    (tmp_path / "torn.ipynb").write_text("<<<<<<< HEAD\n{}", "utf-8")
+    run = run_pytest("--nbval", tmp_path / "torn.ipynb")
+    assert run.returncode != 0
+    assert "torn.ipynb is not JSON" in run.stdout + run.stderr
+
+
 def test_bare_pytest_nbval_collects_every_code_cell_of_every_notebook(run_pytest):
     run = run_pytest("--nbval", "--collect-only", "-q")
     collected = [line.split("::")[0] for line in run.stdout.splitlines() if ".ipynb::" in line]
