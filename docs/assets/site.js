@@ -1,5 +1,12 @@
-// What Material makes in the browser and a screen reader or a keyboard cannot use: a copy button for each code block, a
-// landmark whose name must differ from the others', and a box for each table, which scrolls where the table is too wide.
+// What Material's pages lack for those who have no mouse, no keyboard or no sight of the screen.
+
+// Search looks when a key goes up; text pasted from a menu or on a phone comes without one.
+document.addEventListener("input", (event) => {
+  if (event.target.matches("[data-md-component=search-query]")) event.target.dispatchEvent(new Event("keyup"));
+});
+
+// Made in the browser: a copy button for each code block, a landmark whose name must differ from the others', and a box
+// for each table, which scrolls where the table is too wide.
 new MutationObserver(() => {
   document.querySelectorAll("nav.md-code__nav:not([aria-label])").forEach((nav) =>
     nav.setAttribute("aria-label", "Actions for " + nav.closest("pre").id.replaceAll("_", " ").trim())

@@ -28,7 +28,7 @@ def add_notebooks(files: Files, config: MkDocsConfig) -> Files:
         try:
             json.loads(path.read_text(encoding="utf-8"))["metadata"]
         except (ValueError, KeyError, TypeError) as error:
-            raise PluginError(f"{name} is not a notebook ({error!r}): restore it, or run `make notebooks`.") from None
+            raise PluginError(f"{name} is not a notebook ({error!r}): restore it.") from None
         files.append(File(name, str(root), config.site_dir, config.use_directory_urls))
     return files
 

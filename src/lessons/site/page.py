@@ -18,7 +18,7 @@ from lessons.site.tracebacks import plain, shorten
 
 
 def finish_notebook(content: str, page: Page, metadata: dict[str, Any]) -> BeautifulSoup:
-    """The page's content; sets the page's title, description and table of contents.
+    """The page's content; sets the page's title, name, description and table of contents.
 
     `metadata` is the notebook's: `title` (else the first heading) and `description` (else the site's).
     """
@@ -34,6 +34,8 @@ def finish_notebook(content: str, page: Page, metadata: dict[str, Any]) -> Beaut
     page.toc = get_toc(nest_toc_tokens(headings))  # empties the list
     # MkDocs' templates print both as they are, the description inside an attribute.
     page.meta.update({key: html.escape(metadata[key]) for key in ("title", "description") if key in metadata})
+    # The name in navigation and links, with the lesson's number; `<title>` is made of `meta`.
+    page.title = f"{page.file.name.split('-')[0]} · {page.meta.get('title', page.title)}"
     return soup
 
 
