@@ -14,13 +14,14 @@ from samedevice.simulation import (
     entries,
     factories,
     gradients,
+    grouping,
     moves,
     parallel,
     runtime,
     storage,
 )
 
-PARTS = (factories, moves, gradients, composites, entries, storage, runtime, parallel)
+PARTS = (factories, moves, gradients, composites, entries, storage, grouping, runtime, parallel)
 
 
 def what_stands_in_torch() -> dict[tuple[int, str], object]:

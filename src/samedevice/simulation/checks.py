@@ -228,6 +228,7 @@ def _ndtr(operator: Any, operands: Sequence[Any]) -> torch.device:
 
 BY_HAND: dict[str, Check] = {
     "_ctc_loss": _at_first,
+    "_foreach_copy_": _at_first,
     "_index_put_impl_": _index_put,
     "_scaled_dot_product_flash_attention_for_cpu": _attention,
     "addcdiv": _no_scalars,

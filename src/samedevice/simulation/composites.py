@@ -18,6 +18,8 @@ from samedevice.simulation.moves import move
 _MAKE_TENSORS_INSIDE = (
     (torch, "combinations"), (torch, "nanquantile"), (torch.Tensor, "nanquantile"), (torch, "quantile"),
     (torch.Tensor, "quantile"), (torch.linalg, "matrix_rank"), (torch.nn.functional, "scaled_dot_product_attention"),
+    (torch.nn.functional, "one_hot"), (torch._C._nn, "pad_sequence"), (torch._VF, "stft"), (torch.Tensor, "stft"),
+    (torch, "istft"), (torch.Tensor, "istft"), (torch, "vander"), (torch.linalg, "vander"),
 )  # fmt: skip
 
 
@@ -28,10 +30,24 @@ _RESULT_ON_FIRST = ((torch, "ctc_loss"), (torch._VF, "_pad_packed_sequence"))
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
+    for owner in (torch, torch.Tensor):
+        yield owner, "histc", _in_double(owner.histc)
     for owner, name in _RESULT_ON_FIRST:
         yield owner, name, _on_first(getattr(owner, name))
     for owner, name in _MAKE_TENSORS_INSIDE:
         yield owner, name, _composed(getattr(owner, name))
+
+
+def _in_double(original: Any) -> Any:
+    """histc, which CUDA has for integers too (native/cuda/SummaryOps.cu), and the CPU has not."""
+
+    @functools.wraps(original)
+    def in_double(source: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        if device_of(source) is CPU or source.dtype.is_floating_point:
+            return original(source, *args, **kwargs)
+        return original(source.double(), *args, **kwargs).to(source.dtype)
+
+    return in_double
 
 
 def _on_first(original: Any) -> Any:
@@ -51,8 +67,7 @@ def _on_first(original: Any) -> Any:
 def _composed(original: Any) -> Any:
     @functools.wraps(original)
     def composed(*args: Any, **kwargs: Any) -> Any:
-        tensors = [x for x in (*args, *kwargs.values()) if isinstance(x, torch.Tensor)]
-        shared = {device_of(tensor) for tensor in tensors}
+        shared = {device_of(tensor) for tensor in placement.tensors_of(args, kwargs)}
         if len(shared) != 1 or CPU in shared:
             return original(*args, **kwargs)
         with placement.composing():

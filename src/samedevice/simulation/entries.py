@@ -34,6 +34,8 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
 def _checked(original: Any, check: Callable[..., None]) -> Any:
     @functools.wraps(original)
     def checked(*args: Any, **kwargs: Any) -> Any:
+        if "input" in kwargs:
+            args = (kwargs.pop("input"), *args)  # PyTorch's name for the first argument, Python's for something else
         check(*args, **kwargs)
         return original(*args, **kwargs)
 

@@ -19,7 +19,7 @@ from samedevice.simulation.tensor import SimulatedTensor, mark, refuse, unmark
 
 _MADE_FROM_DATA = ("tensor", "as_tensor", "asarray")
 _LIKE = ("empty_like", "full_like", "ones_like", "rand_like", "randint_like", "randn_like", "zeros_like")
-_NEW = ("new_empty", "new_empty_strided", "new_full", "new_ones", "new_tensor", "new_zeros")
+_NEW = ("new", "new_empty", "new_empty_strided", "new_full", "new_ones", "new_tensor", "new_zeros")
 _makers: dict[Any, Callable[..., torch.Tensor]] = {}
 
 
@@ -52,10 +52,12 @@ def _factory(original: Any, name: str) -> Any:
         return made.requires_grad_() if requires_grad else made
 
     @functools.wraps(original)
-    def factory(*args: Any, device: Any = None, **kwargs: Any) -> torch.Tensor:
+    def factory(*args: Any, device: Any = None, pin_memory: bool = False, **kwargs: Any) -> torch.Tensor:
+        if pin_memory:
+            return _pinned(factory(*args, device=device, **kwargs))
         if name in ("linspace", "logspace"):
             args = tuple(x.item() if isinstance(x, SimulatedTensor) else x for x in args)  # RangeFactories.cpp
-        if device is None and kwargs.get("generator") is None:
+        if device is None and (kwargs.get("generator") is None or any(isinstance(x, torch.Tensor) for x in args)):
             return original(*args, **kwargs)  # a default device comes back through _under_default_device
         if device is None:
             device = torch.get_default_device()
@@ -71,11 +73,21 @@ def _factory(original: Any, name: str) -> Any:
     return factory
 
 
+def _pinned(made: torch.Tensor) -> torch.Tensor:
+    if isinstance(made, SimulatedTensor):
+        raise RuntimeError("Only dense CPU tensors can be pinned")  # native/TensorFactories.cpp, empty
+    return made.pin_memory()
+
+
 def _like(original: Any) -> Any:
     """zeros_like and new_zeros: on the device of the first argument, unless told otherwise."""
 
     @functools.wraps(original)
-    def like(source: torch.Tensor, *args: Any, device: Any = None, **kwargs: Any) -> torch.Tensor:
+    def like(
+        source: torch.Tensor, *args: Any, device: Any = None, pin_memory: bool = False, **kwargs: Any
+    ) -> torch.Tensor:
+        if pin_memory:
+            return _pinned(like(source, *args, device=device, **kwargs))
         here = device_of(source)
         target = here if device is None else resolve(device)
         if target.type != "cuda":
@@ -84,7 +96,7 @@ def _like(original: Any) -> Any:
             return original(unmark(source), *args, device=target, **kwargs)
         requires_grad = kwargs.pop("requires_grad", False)
         with randomness.of(target):
-            made = mark(original(unmark(source), *args, **kwargs), target)
+            made = mark(original(unmark(source), *args, device="cpu", **kwargs), target)
         return made.requires_grad_() if requires_grad else made
 
     return like

@@ -35,6 +35,20 @@ def max_memory_allocated(device: Any = None) -> int:
     return _most[resolve(current() if device is None else device)]
 
 
+def memory_stats(device: Any = None) -> dict[str, int]:
+    """Those of torch.cuda.memory_stats that are counted here."""
+    return {
+        f"{pool}.all.{when}": bytes_
+        for when, bytes_ in (("current", memory_allocated(device)), ("peak", max_memory_allocated(device)))
+        for pool in ("allocated_bytes", "reserved_bytes")
+    }
+
+
+def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
+    """memory_stats as lines of text."""
+    return "\n".join(f"{name:30} {count:>14} bytes" for name, count in memory_stats(device).items())
+
+
 def reset_peak_memory_stats(device: Any = None) -> None:
     """Forget the maximum."""
     _most.pop(resolve(current() if device is None else device), None)

@@ -74,6 +74,8 @@ def move(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
         return lazy
     if device.type not in ("cuda", "cpu"):
         return _to(unmark(tensor), device)
+    if tensor.is_meta:
+        return _to(tensor, CPU)  # refused, by PyTorch
     if torch.is_grad_enabled() and tensor.requires_grad:
         return _Copy.apply(tensor, device)
     return _Copy.forward(tensor, device)
@@ -144,13 +146,13 @@ def pin_memory(self: torch.Tensor, device: Any = None) -> torch.Tensor:
     if is_pinned(self):
         return self
     pinned = self.detach().clone()
-    pinned._samedevice_pinned = True
+    pinned.untyped_storage()._samedevice_pinned = True
     return pinned
 
 
 @functools.wraps(torch.Tensor.is_pinned)
 def is_pinned(self: torch.Tensor, device: Any = None) -> bool:
-    return "_samedevice_pinned" in self.__dict__
+    return not self.is_meta and "_samedevice_pinned" in self.untyped_storage().__dict__
 
 
 def materialize(self: Any, shape: Any, device: Any = None, dtype: Any = None) -> None:

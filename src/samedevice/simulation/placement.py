@@ -60,7 +60,8 @@ def judge(func: Any, args: Any, kwargs: Any) -> Any:
             return device
     if operands[0].is_out and torch.Tag.view_copy in func.tags:
         return checks.resized_out(operands)
-    if operator is None or not operator.has_cuda_kernel:
+    # Lists are compared pair by pair: where they differ, CUDA's foreach kernels fall back to an operator for each.
+    if operator is None or not operator.has_cuda_kernel or operator.name.startswith("_foreach_"):
         for key in COMPOSED:
             if func.has_kernel_for_dispatch_key(key):
                 return key

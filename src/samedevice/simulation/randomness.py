@@ -6,6 +6,7 @@ leaves the others' sequences alone is the same.
 
 import contextlib
 import threading
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,13 +15,13 @@ import torch
 from samedevice.simulation import devices
 
 _lock = threading.RLock()
-_generators: dict[torch.device, torch.Generator] = {}
+_generators: dict[torch.device, "Generator"] = {}
 
 
-def default_generator(device: torch.device) -> torch.Generator:
+def default_generator(device: torch.device) -> "Generator":
     """The generator that `device` draws from where none is passed."""
     if device not in _generators:
-        _generators[device] = cpu_generator()
+        _generators[device] = Generator.on(device)
         _generators[device].manual_seed(torch.default_generator.initial_seed())
     return _generators[device]
 
@@ -49,15 +50,30 @@ def of(device: torch.device) -> Iterator[None]:
 
 cpu_generator = torch.Generator
 
+# The generators of GPUs by the address of the C++ generator that they are.
+_by_address: "weakref.WeakValueDictionary[int, Generator]" = weakref.WeakValueDictionary()
+
 
 class Generator(torch.Generator):
     """A generator of a simulated GPU."""
 
     _samedevice_device: torch.device
 
+    @classmethod
+    def on(cls, device: torch.device) -> "Generator":
+        generator = cls()
+        generator._samedevice_device = device
+        _by_address[generator._cdata] = generator
+        return generator
+
     @property
     def device(self) -> torch.device:
         return self._samedevice_device
+
+    def clone_state(self) -> "Generator":
+        clone = Generator.on(self.device)
+        clone.set_state(self.get_state())
+        return clone
 
 
 class _GeneratorFace(type):
@@ -66,9 +82,7 @@ class _GeneratorFace(type):
     def __call__(cls, device: Any = "cpu") -> torch.Generator:
         if devices.resolve(device).type != "cuda":
             return cpu_generator(device)
-        generator = Generator()
-        generator._samedevice_device = torch.device(device)  # as asked: "cuda" stays without an index
-        return generator
+        return Generator.on(torch.device(device))  # as asked: "cuda" stays without an index
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, cpu_generator)
@@ -83,7 +97,10 @@ class GeneratorFace(metaclass=_GeneratorFace):
 
 def check_generator(generator: torch.Generator | None, device: torch.device) -> None:
     """ATen/core/Generator.h, check_generator: the types must be equal; the index is not looked at."""
-    if generator is not None and generator.device.type != device.type:
+    if generator is None:
+        return
+    generator = _by_address.get(generator._cdata, generator)  # an operator gets another Python object for it
+    if generator.device.type != device.type:
         raise RuntimeError(f"Expected a '{device.type}' device type for generator but found '{generator.device.type}'")
 
 

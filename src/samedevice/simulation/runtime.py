@@ -79,7 +79,13 @@ class Event:
 
 
 def _index(device: Any) -> int:
-    index: int = devices.current() if device is None else resolve(device).index
+    """torch/cuda/_utils.py, _get_device_index."""
+    if device is None:
+        return devices.current()
+    asked = resolve(device)
+    if asked.type != "cuda":
+        raise ValueError(f"Expected a cuda device, but got: {device}")
+    index: int = asked.index
     return index
 
 
@@ -114,7 +120,9 @@ def get_device_properties(device: Any = None) -> Any:
     devices.gpu(index)
     return types.SimpleNamespace(
         name=NAME, major=0, minor=0, total_memory=MEMORY, multi_processor_count=1, is_integrated=False,
-        is_multi_gpu_board=False, warp_size=32, uuid=f"samedevice-{index}",
+        is_multi_gpu_board=False, warp_size=32, uuid=f"samedevice-{index}", gcnArchName="",
+        max_threads_per_multi_processor=1024, regs_per_multiprocessor=65536, shared_memory_per_block=49152,
+        L2_cache_size=0,
     )  # fmt: skip
 
 
@@ -155,6 +163,9 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
         "memory_allocated": memory.memory_allocated, "memory_reserved": memory.memory_allocated,
         "max_memory_allocated": memory.max_memory_allocated, "max_memory_reserved": memory.max_memory_allocated,
         "reset_peak_memory_stats": memory.reset_peak_memory_stats,
+        "reset_max_memory_allocated": memory.reset_peak_memory_stats,
+        "memory_stats": memory.memory_stats, "memory_summary": memory.memory_summary,
+        "set_per_process_memory_fraction": nothing,
         "is_bf16_supported": lambda including_emulation=True: True, "get_arch_list": list,
         "Stream": Stream, "Event": Event, "current_stream": current_stream, "default_stream": current_stream,
         "stream": lambda stream: stream if stream is not None else current_stream(), "set_stream": nothing,
@@ -165,12 +176,20 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
         )},
     }  # fmt: skip
     for name, function in cuda.items():
-        yield torch.cuda, name, function
+        for owner in (torch.cuda, torch.cuda.random, torch.cuda.memory, torch.cuda.streams):
+            if owner is torch.cuda or name in vars(owner):  # each of the others is also imported by itself
+                yield owner, name, function
+    yield torch.cuda, "default_generators", tuple(randomness.default_generator(gpu) for gpu in devices.gpus())
+    for name in ("range_push", "range_pop", "range_start", "range_end", "mark"):
+        yield torch.cuda.nvtx, name, nothing
     accelerator = {
         "is_available": is_available, "device_count": devices.count, "current_accelerator": current_accelerator,
         "current_device_index": current_device, "current_device_idx": current_device,
         "set_device_index": set_device, "set_device_idx": set_device, "current_stream": current_stream,
         "set_stream": nothing, "synchronize": nothing, "empty_cache": nothing,
+        "memory_allocated": memory.memory_allocated, "memory_reserved": memory.memory_allocated,
+        "max_memory_allocated": memory.max_memory_allocated, "max_memory_reserved": memory.max_memory_allocated,
+        "reset_peak_memory_stats": memory.reset_peak_memory_stats, "get_memory_info": mem_get_info,
     }  # fmt: skip
     for name, function in accelerator.items():
         yield torch.accelerator, name, function

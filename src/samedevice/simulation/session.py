@@ -11,6 +11,7 @@ from samedevice.simulation import (
     entries,
     factories,
     gradients,
+    grouping,
     moves,
     parallel,
     placement,
@@ -19,7 +20,7 @@ from samedevice.simulation import (
     storage,
 )
 
-_PARTS = (factories, moves, gradients, composites, entries, storage, runtime, parallel)
+_PARTS = (factories, moves, gradients, composites, entries, storage, grouping, runtime, parallel)
 _MISSING: Any = object()
 
 

@@ -23,6 +23,11 @@ class SimulatedTensor(torch.Tensor):
     """A tensor on a simulated GPU, made by the simulation's factories and moves, never by hand."""
 
     _samedevice_device: torch.device
+
+    def __new__(cls, data: Any, requires_grad: bool = True) -> Any:
+        """`type(parameter)(data, requires_grad=...)`: libraries make a parameter so, from one that a module has."""
+        return torch.nn.Parameter(data, requires_grad)
+
     __torch_function__ = torch._C._disabled_torch_function_impl
 
     @classmethod
@@ -32,7 +37,7 @@ class SimulatedTensor(torch.Tensor):
             device = placement.judge(func, args, kwargs or {})
             if device in placement.COMPOSED:
                 return _compose(func, device, args, kwargs or {})
-        if func._nondeterministic_seeded:
+        if getattr(func, "_nondeterministic_seeded", False):  # operators of custom classes have no tags
             randomness.check_generator((kwargs or {}).get("generator"), device)
             with randomness.of(device):
                 return _run(func, args, kwargs, device)
