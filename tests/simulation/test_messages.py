@@ -79,6 +79,10 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         lambda: nn.BatchNorm1d(3).cuda()(torch.ones(4, 3)),
         text_b("weight", "cuda:0", "cpu", "wrapper_CUDA__native_batch_norm"),
     ),
+    "batch norm of images": (
+        lambda: nn.BatchNorm2d(3)(cuda(2, 3, 4, 4)),
+        text_b("weight", "cpu", "cuda:0", "wrapper_CUDA__cudnn_batch_norm"),
+    ),
     "attention": (
         lambda: nn.MultiheadAttention(4, 2).cuda()(*[torch.ones(3, 1, 4)] * 3),
         text_b("mat1", "cpu", "cuda:0", "wrapper_CUDA_addmm"),

@@ -50,15 +50,15 @@ def return_gradient(scalar: torch.Tensor) -> None:
         scalar._samedevice_returns = _register_hook(scalar, lambda gradient: gradient.cpu())
 
 
-def generated(operator: Any, operands: Sequence[Any]) -> torch.device:
+def generated(operator: Any, operands: Sequence[Any], method: str = "") -> torch.device:
     """aten/src/ATen/core/adaption.cpp: the first tensor sets the device, the first that differs is accused."""
     reference: torch.device = operands[0].device
     for operand in operands:
         if operand.device != reference:
-            wrapper = operator.wrapper(any(x.is_out for x in operands))
+            method = method or operator.wrapper(any(x.is_out for x in operands))
             raise RuntimeError(
                 f"Expected all tensors to be on the same device, but got {operand.name} is on {operand.device}, "
-                f"different from other tensors on {reference} (when checking argument in method {wrapper})"
+                f"different from other tensors on {reference} (when checking argument in method {method})"
             )
     return reference
 
@@ -133,6 +133,15 @@ def _index_fill(operator: Any, operands: Sequence[Any]) -> torch.device:
 def _rsub(operator: Any, operands: Sequence[Any]) -> torch.device:
     """native/BinaryOps.cpp, rsub: other - self."""
     return tensor_iterator(operands[::-1])
+
+
+def _batch_norm(operator: Any, operands: Sequence[Any]) -> torch.device:
+    """native/Normalization.cpp, _select_batch_norm_backend: images with weight and bias go to cuDNN's kernel."""
+    inputs = operands[0]
+    names = {operand.name for operand in operands}
+    if inputs.device.type == "cuda" and inputs.tensor.dim() > 2 and {"weight", "bias"} <= names:
+        return generated(operator, operands, "wrapper_CUDA__cudnn_batch_norm")
+    return generated(operator, operands)
 
 
 def _extremum(operator: Any, operands: Sequence[Any]) -> torch.device | None:
@@ -247,6 +256,7 @@ BY_HAND: dict[str, Check] = {
     "masked_fill_": _masked_fill,
     "max": _extremum,
     "min": _extremum,
+    "native_batch_norm": _batch_norm,
     "rsub": _rsub,
     "special_ndtr": _ndtr,
     "where": _where,
