@@ -79,13 +79,13 @@ def _choose(gpus: int, choice: str | None) -> str:
             f"CUDA_VISIBLE_DEVICES={hidden!r} hides GPUs that this lesson needs, simulated ones too: unset it"
         )
     _simulation = simulation
-    if choice == "simulated":
-        why = f"{CHOICE}=simulated forbids real ones"
+    if choice == "simulated":  # asked for: there is nothing to explain
+        why = ""
     elif real:
-        why = f"this machine has {_count(len(real), 'real GPU')}, and this lesson needs {gpus}"
+        why = f": this machine has {_count(len(real), 'real GPU')}, and this lesson needs {gpus}"
     else:
-        why = "no real one was found"
-    return f"{_count(gpus, 'simulated GPU')}, on the CPU: {why}."
+        why = ": no real one was found"
+    return f"{_count(gpus, 'simulated GPU')}, on the CPU{why}."
 
 
 def _real_gpus() -> list[str]:

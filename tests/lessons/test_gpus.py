@@ -91,9 +91,8 @@ def test_simulated_forbids_hardware(machine, monkeypatch, capsys):
     machine("NVIDIA A")
     monkeypatch.setenv("SAMEDEVICE_GPUS", "simulated")
     start(gpus=1)
-    said = capsys.readouterr().out
-    assert said.startswith("1 simulated GPU, ")
-    assert "SAMEDEVICE_GPUS" in said
+    assert capsys.readouterr().out == "1 simulated GPU, on the CPU.\n"
+    assert "Simulated" in torch.cuda.get_device_name(0)
 
 
 def test_another_choice_is_refused_with_what_is_allowed(machine, monkeypatch):
