@@ -3,6 +3,7 @@
 Each build is a process of its own that can reach neither the network nor torch: what needs one of them fails.
 """
 
+import contextlib
 import functools
 import http.server
 import os
@@ -113,11 +114,24 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-@pytest.fixture(scope="session")
-def address(site: Built) -> Iterator[str]:
-    """Where the project's site is served, under a path prefix."""
-    handler = functools.partial(Quiet, directory=str(site.folder))
+@contextlib.contextmanager
+def served(built: Built) -> Iterator[str]:
+    """The address at which a site is served, under a path prefix."""
+    handler = functools.partial(Quiet, directory=str(built.folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_address[1]}{PREFIX}"
         server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def address(site: Built) -> Iterator[str]:
+    with served(site) as address:
+        yield address
+
+
+@pytest.fixture
+def address_of_small(build_small: Callable[..., Built]) -> Iterator[Callable[..., str]]:
+    """Build a small site and serve it."""
+    with contextlib.ExitStack() as servers:
+        yield lambda pages, notebooks: servers.enter_context(served(build_small(pages, notebooks)))

@@ -31,7 +31,20 @@ def test_notebooks_stand_in_the_order_of_their_file_names(build_small):
     built = build_small({"index.md": HOME}, {"02-b.ipynb": ["# A title"], "01-z.ipynb": ["# Z title"]})
     assert built.returncode == 0, built.log
     links = [link.get_text(strip=True) for link in built.page("").select("nav.md-nav--primary a.md-nav__link[href]")]
-    assert links[-2:] == ["Z title", "A title"]
+    assert links[-2:] == ["01 · Z title", "02 · A title"]
+
+
+def test_a_lesson_has_one_name_in_navigation_links_and_cards_and_a_title_without_its_number(site, lessons):
+    home = site.page("")
+    links = home.select("nav.md-nav--primary a.md-nav__link[href*=notebooks]")
+    names = [link.get_text(strip=True) for link in links]
+    assert [name.split(" · ")[0] for name in names] == [lesson.split("/")[1].split("-")[0] for lesson in lessons]
+    assert home.select_one(".md-footer__link--next .md-footer__title .md-ellipsis").get_text(strip=True) == names[0]
+    cards = [heading.get_text().removesuffix("¶") for heading in home.select(".lesson-card h3")]
+    assert cards
+    assert set(cards) <= set(names)
+    titles = [site.page(lesson).title.get_text().removesuffix(" - Same Device") for lesson in lessons]
+    assert titles == [name.split(" · ")[1] for name in names]
 
 
 def test_links_between_notebooks_and_pages_work_as_they_do_on_github(build_small):

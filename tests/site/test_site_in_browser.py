@@ -1,8 +1,8 @@
 """The site in a real browser: phone and laptop, light and dark, under a path prefix, with and without scripts."""
 
+import re
 import shutil
 
-import nbformat
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
@@ -28,13 +28,13 @@ def visit(browser, address):
     """Open a page of the site; afterwards, every request was answered and no script complained."""
     pages, wrong = [], []
 
-    def open_page(path="", width=LAPTOP, **options):
+    def open_page(path="", width=LAPTOP, site=address, **options):
         page = browser.new_page(viewport={"width": width, "height": 800}, **options)
         pages.append(page)
         page.on("response", lambda response: response.ok or wrong.append(f"{response.status} {response.url}"))
         page.on("console", lambda message: message.type in ("error", "warning") and wrong.append(message.text))
         page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.goto(address + path)
+        page.goto(site + path)
         return page
 
     yield open_page
@@ -98,19 +98,70 @@ def test_each_link_of_the_table_of_contents_leads_to_its_heading(visit, lessons)
             assert heading.inner_text().removesuffix("¶").split() == link.inner_text().split()
 
 
-def test_a_pasted_error_finds_the_lesson_that_raises_it(visit, site, lessons, pytestconfig):
-    errors = {}
-    for path in sorted((pytestconfig.rootpath / "notebooks").glob("*.ipynb")):
-        for cell in nbformat.read(path, as_version=4).cells:
-            for output in cell.get("outputs", []):
-                if output.output_type == "error":
-                    errors.setdefault(f"{output.ename}: {output.evalue}".splitlines()[0], f"notebooks/{path.stem}/")
-    assert errors
-    for error, lesson in errors.items():
+@pytest.fixture(scope="module")
+def messages(site, lessons):
+    """Each message that a lesson raises or quotes, such as an old wording, with the lessons that hold it."""
+    found: dict[str, list[str]] = {}
+    for lesson in lessons:
+        for block in site.page(lesson).select(".error > pre, article .language-text pre"):
+            for line in filter(str.strip, block.get_text().splitlines()):
+                found.setdefault(re.sub(r"^\w*Error: ", "", line), []).append(lesson)
+    assert found
+    return found
+
+
+def first_result(page, pasted):
+    """The address that search leads to; the text comes as from a menu, without a key that goes up."""
+    page.get_by_text("Type to start searching").wait_for()
+    page.keyboard.insert_text(pasted)
+    first = page.locator(".md-search-result__link").first
+    first.wait_for()
+    return first.get_attribute("href")
+
+
+def whole(message):
+    return message
+
+
+def with_the_errors_name(message):
+    return f"RuntimeError: {message}"
+
+
+def its_second_half(message):
+    return " ".join(message.split()[len(message.split()) // 2 :])
+
+
+@pytest.mark.parametrize("part", [whole, with_the_errors_name, its_second_half])
+def test_a_pasted_error_finds_a_lesson_that_holds_it_first_and_misses_no_word(visit, messages, part):
+    for message, lessons in messages.items():
         page = visit()
         page.keyboard.press("/")
-        page.keyboard.insert_text(error)
-        page.keyboard.press("End")  # Material searches when a key goes up
-        page.locator(".md-search-result__link").first.wait_for()
-        found = [link.get_attribute("href") for link in page.locator(".md-search-result__link").all()]
-        assert any(lesson in link for link in found), error
+        first = first_result(page, part(message))
+        assert any(lesson in first for lesson in lessons), message
+        assert page.locator(".md-search-result__terms").filter(visible=True).all_inner_texts() == [], message
+
+
+def test_on_a_phone_the_magnifier_opens_search_and_pasting_into_it_finds(visit, messages):
+    page = visit(width=PHONE, has_touch=True, is_mobile=True)
+    page.locator("header label.md-header__button[for=__search]").tap()
+    assert first_result(page, next(iter(messages)))
+
+
+def test_a_message_finds_its_lesson_before_one_with_its_small_words_in_headings(visit, address_of_small):
+    message = "Expected all tensors to be on the same device, but found two"
+    lessons = {
+        "01-a.ipynb": ["# All on one\n\n## The total to be on it"],
+        "02-b.ipynb": [f"# B\n\n```text\n{message}\n```"],
+    }
+    page = visit(site=address_of_small({"index.md": "# Home"}, lessons))
+    page.keyboard.press("/")
+    assert "/02-b/" in first_result(page, message)
+
+
+def test_a_phone_scrolls_the_lines_of_a_traceback_and_does_not_break_them(visit, lessons):
+    page = visit(lessons[0], PHONE)
+    page.evaluate(UNFOLD)
+    for code in page.locator("pre.traceback code").all():
+        lines = len(code.inner_text().splitlines())
+        height = code.evaluate("code => parseFloat(getComputedStyle(code).lineHeight)")
+        assert code.bounding_box()["height"] < (lines + 3) * height
