@@ -9,24 +9,12 @@ import pytest
 import torch
 
 from samedevice import simulate_cuda
-from samedevice.simulation import (
-    composites,
-    entries,
-    factories,
-    gradients,
-    grouping,
-    moves,
-    parallel,
-    runtime,
-    storage,
-)
-
-PARTS = (factories, moves, gradients, composites, entries, storage, grouping, runtime, parallel)
+from samedevice.simulation import runtime, session
 
 
 def what_stands_in_torch() -> dict[tuple[int, str], object]:
     """Every name that a simulation replaces, and what it holds now (absent names hold None)."""
-    places = {(id(owner), name): owner for part in PARTS for owner, name, _ in part.replacements()}
+    places = {(id(owner), name): owner for part in session._PARTS for owner, name, _ in part.replacements()}
     return {(key, name): vars(owner).get(name) for (key, name), owner in places.items()}
 
 
