@@ -44,6 +44,8 @@ def test_to_takes_a_dtype_a_tensor_and_a_copy_flag_as_well() -> None:
     assert (x.to("cuda", torch.int64).dtype, x.to(y).dtype, x.to(y).device.index) == (torch.int64, torch.float64, 1)
     assert y.to("cuda:1") is y
     assert y.to("cuda:1", torch.float64, False, True) is not y
+    assert y.to(torch.float64, True) is y
+    assert y.to(torch.float64, False, True) is not y
     assert places(y.to(x)) == ["cpu"]
 
 

@@ -22,7 +22,6 @@ _MAKE_TENSORS_INSIDE = (
     (torch, "istft"), (torch.Tensor, "istft"), (torch, "vander"), (torch.linalg, "vander"),
 )  # fmt: skip
 
-
 # ctc_loss brings targets and lengths along itself (native/LossCTC.cpp); the batch_sizes of a packed sequence are on the
 # CPU by design (native/PackedSequence.cpp).
 _RESULT_ON_FIRST = ((torch, "ctc_loss"), (torch._VF, "_pad_packed_sequence"))
@@ -65,6 +64,8 @@ def _on_first(original: Any) -> Any:
 
 
 def _composed(original: Any) -> Any:
+    """A function that makes tensors inside; its result, if it is one of them, is brought to the GPU."""
+
     @functools.wraps(original)
     def composed(*args: Any, **kwargs: Any) -> Any:
         shared = {device_of(tensor) for tensor in placement.tensors_of(args, kwargs)}

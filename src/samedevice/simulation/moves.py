@@ -96,8 +96,9 @@ def parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
 def to(self: torch.Tensor, *args: Any, copy: bool = False, **kwargs: Any) -> torch.Tensor:
     if "other" in kwargs:
         args = (kwargs.pop("other"), *args)
-    if len(args) > 1 and isinstance(args[-1], bool) and len(args) > 2 - isinstance(args[0], torch.dtype):
-        args, copy = args[:-1], args[-1]  # Tensor.to takes copy by position too: to(device, dtype, non_blocking, copy)
+    # By position, copy comes last: to(device, dtype, non_blocking, copy), to(dtype or tensor, non_blocking, copy).
+    if args and len(args) == (3 if isinstance(args[0], torch.dtype | torch.Tensor) else 4):
+        args, copy = args[:-1], args[-1]
     device, dtype, non_blocking, memory_format = parse_to(*args, **kwargs)
     target = device_of(self) if device is None else resolve(device)
     layout = {} if memory_format is None else {"memory_format": memory_format}
