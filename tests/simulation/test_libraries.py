@@ -106,3 +106,32 @@ def test_saved_activations_can_wait_in_pinned_memory() -> None:
         y = (x * x).sum()
     y.backward()
     assert x.grad.tolist() == [2, 2, 2]
+
+
+def test_the_types_of_old_code_make_and_tell_tensors_on_a_gpu() -> None:
+    made = (torch.cuda.FloatTensor(2, 3), torch.cuda.FloatTensor([1.0, 2.0]).fill_(1.0), torch.cuda.LongTensor())
+    assert {str(tensor.device) for tensor in made} == {"cuda:0"}
+    assert isinstance(made[0], torch.cuda.FloatTensor)
+    assert not isinstance(made[0], torch.cuda.LongTensor)
+    assert not isinstance(torch.ones(2), torch.cuda.FloatTensor)
+    assert torch.cuda.FloatTensor(made[1]).data_ptr() == made[1].data_ptr()
+    assert str(torch.ones(2).type(torch.cuda.LongTensor).device) == "cuda:0"
+    with pytest.raises(TypeError) as refusal:
+        torch.cuda.FloatTensor(torch.ones(2))
+    options = "layout=Strided, requires_grad=false (default), pinned_memory=false (default), memory_format=(nullopt))"
+    assert str(refusal.value) == (
+        f"expected TensorOptions(dtype=float, device=cuda, {options} "
+        f"(got TensorOptions(dtype=float, device=cpu, {options})"
+    )
+
+
+@pytest.mark.filterwarnings("ignore:torch.set_default_tensor_type")
+def test_a_gpus_default_tensor_type_is_a_default_device() -> None:
+    torch.set_default_tensor_type("torch.cuda.DoubleTensor")
+    try:
+        assert (torch.zeros(1).type(), nn.Linear(1, 1).weight.type()) == ("torch.cuda.DoubleTensor",) * 2
+        with pytest.raises(RuntimeError, match="Expected a 'cuda' device type for generator but found 'cpu'"):
+            list(torch.utils.data.DataLoader([1, 2], shuffle=True))
+    finally:
+        torch.set_default_tensor_type("torch.FloatTensor")
+    assert torch.zeros(1).type() == "torch.FloatTensor"

@@ -3,7 +3,7 @@
 tensor.py      the tensor on a simulated GPU
 placement.py   may these tensors meet? with schema.py (PyTorch's table of operators) and checks.py (its checks)
 factories.py, moves.py, storage.py, randomness.py, gradients.py, runtime.py, memory.py,
-parallel.py, grouping.py, composites.py, entries.py
+parallel.py, grouping.py, legacy.py, composites.py, entries.py
                what stands in for PyTorch's own functions while a simulation runs
 session.py     start and stop
 """

@@ -12,6 +12,7 @@ from samedevice.simulation import (
     factories,
     gradients,
     grouping,
+    legacy,
     moves,
     parallel,
     placement,
@@ -20,7 +21,7 @@ from samedevice.simulation import (
     storage,
 )
 
-_PARTS = (factories, moves, gradients, composites, entries, storage, grouping, runtime, parallel)
+_PARTS = (factories, moves, gradients, composites, entries, storage, grouping, legacy, runtime, parallel)
 _MISSING: Any = object()
 
 

@@ -1,0 +1,63 @@
+"""torch.cuda.FloatTensor and its kin: the types by which code older than `device=` makes and tells tensors.
+
+torch.set_default_tensor_type with one of them becomes the default device and dtype; only torch.Tensor(...) stays on the
+CPU here, which on CUDA would follow.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from samedevice.simulation.devices import device_of, resolve
+from samedevice.simulation.tensor import SimulatedTensor, mark
+
+# Each name with what C++ calls its dtype.
+_TYPES = {
+    "Bool": "bool", "Byte": "unsigned char", "Char": "signed char", "Short": "short int", "Int": "int",
+    "Long": "long int", "Half": "c10::Half", "BFloat16": "c10::BFloat16", "Float": "float", "Double": "double",
+}  # fmt: skip
+
+_set_default_tensor_type = torch.set_default_tensor_type
+
+
+def replacements() -> Iterator[tuple[Any, str, Any]]:
+    """What to put in place of what: (owner, name, replacement)."""
+    for name in _TYPES:
+        plain = getattr(torch, f"{name}Tensor")
+        members = {"__module__": "torch.cuda", "plain": plain, "dtype": plain.dtype, "is_cuda": True}
+        yield torch.cuda, f"{name}Tensor", _LegacyType(f"{name}Tensor", (), members)
+    yield torch, "set_default_tensor_type", set_default_tensor_type
+
+
+class _LegacyType(type):
+    """The type of such a type: makes a tensor on the current GPU, and knows those of its dtype on any."""
+
+    plain: Any
+    dtype: torch.dtype
+
+    def __call__(cls, *args: Any) -> torch.Tensor:
+        if not args or not isinstance(args[0], torch.Tensor):
+            return mark(cls.plain(*args), resolve("cuda"))
+        if isinstance(args[0], cls):
+            return args[0].view_as(args[0])
+        # torch/csrc/utils/tensor_new.cpp, check_legacy_ctor_device and legacy_tensor_generic_ctor_new
+        raise TypeError(f"expected {_options(cls.dtype, 'cuda')} (got {_options(args[0].dtype, device_of(args[0]))})")
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, SimulatedTensor) and instance.dtype == cls.dtype
+
+
+def _options(dtype: torch.dtype, device: Any) -> str:
+    name = next((text for kind, text in _TYPES.items() if getattr(torch, f"{kind}Tensor").dtype == dtype), str(dtype))
+    return (
+        f"TensorOptions(dtype={name}, device={device}, layout=Strided, requires_grad=false (default), "
+        "pinned_memory=false (default), memory_format=(nullopt))"
+    )
+
+
+def set_default_tensor_type(t: Any) -> None:
+    """torch.set_default_tensor_type, for the types of a GPU too."""
+    name = t if isinstance(t, str) else f"{t.__module__}.{t.__name__}"
+    _set_default_tensor_type(name.replace("torch.cuda.", "torch.", 1))
+    torch.set_default_device("cuda" if name.startswith("torch.cuda.") else None)
