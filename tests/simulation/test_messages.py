@@ -116,6 +116,10 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "assignment": (lambda: cuda(3).__setitem__(torch.tensor([0, 1]), torch.ones(2)), f"{SAME}found at least two "
         "devices, cuda:0 and cpu!"),
+    "accumulating assignment": (
+        lambda: cuda(3).index_put_((torch.tensor([0, 1]),), torch.ones(2), accumulate=True),
+        "expected device cuda:0 but got device cpu for value tensor",
+    ),
     "masked_fill": (
         lambda: cuda(2).masked_fill(torch.tensor([True, False]), 0.0),
         "expected self and mask to be on the same device, but got mask on cpu and self on cuda:0",

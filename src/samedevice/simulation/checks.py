@@ -1,7 +1,8 @@
 """The device checks of PyTorch's CUDA build, one small function each, with the source file it follows.
 
-Each takes the operator's entry (schema.Operator, None for an operator outside native_functions.yaml) and its operands,
-out= first; it returns the device of the result, raises PyTorch's error, or returns None: then the general rules decide.
+Each takes the operator's entry (schema.Operator, None for an operator outside native_functions.yaml), its operands,
+out= first, and its arguments by position; it returns the device of the result, raises PyTorch's error, or returns None:
+then the general rules decide.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +14,7 @@ from samedevice.simulation.devices import CPU
 
 _register_hook = torch.Tensor.register_hook  # gradients.py puts a stricter one in its place
 
-Check = Callable[[Any, Sequence[Any]], torch.device | None]
+Check = Callable[[Any, Sequence[Any], Any], torch.device | None]
 
 
 def tensor_iterator(operands: Sequence[Any], cpu_scalars: int = 1) -> torch.device:
@@ -76,7 +77,7 @@ def _named(operands: Sequence[Any], name: str) -> Any:
     return next((x for x in operands if x.name == name), None)
 
 
-def _index(operator: Any, operands: Sequence[Any]) -> torch.device:
+def _index(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     """native/TensorAdvancedIndexing.cpp, make_info."""
     device: torch.device = _named(operands, "self").device
     for operand in operands:
@@ -89,16 +90,18 @@ def _index(operator: Any, operands: Sequence[Any]) -> torch.device:
     return device
 
 
-def _index_put(operator: Any, operands: Sequence[Any]) -> torch.device:
+def _index_put(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     """native/TensorAdvancedIndexing.cpp, _index_put_impl_: indices come from anywhere, the values must be here."""
     target, values = _named(operands, "self"), _named(operands, "values")
-    if values.device != target.device and values.tensor.dim() > 0:
-        return tensor_iterator([target, values])
     device: torch.device = target.device
-    return device
+    if values.device == device or values.tensor.dim() == 0:
+        return device
+    if device.type == "cuda" and len(args) > 3 and args[3]:  # accumulate
+        raise RuntimeError(f"expected device {device} but got device {values.device} for value tensor")
+    return tensor_iterator([target, values])
 
 
-def _masked_fill(operator: Any, operands: Sequence[Any]) -> torch.device:
+def _masked_fill(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     """native/cuda/Indexing.cu, masked_fill__cuda."""
     target, mask, value = (_named(operands, name) for name in ("self", "mask", "value"))
     if value is not None and target.device is CPU:
@@ -112,30 +115,30 @@ def _masked_fill(operator: Any, operands: Sequence[Any]) -> torch.device:
     return device
 
 
-def _where(operator: Any, operands: Sequence[Any]) -> torch.device:
+def _where(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     """native/TensorCompare.cpp, where_self_out: 0-dim inputs are moved to the first device that is not the CPU."""
     device: torch.device = next(x.device for x in operands if x.device is not CPU)
     return tensor_iterator([x for x in operands if x.is_out or x.tensor.dim() or x.device == device])
 
 
-def _at_first(operator: Any, operands: Sequence[Any]) -> torch.device:
+def _at_first(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     """Operators that take the others from anywhere: copy_ (native/Copy.cpp), bernoulli_ (cuda/Distributions.cpp),
     ctc_loss (native/LossCTC.cpp)."""
     device: torch.device = operands[0].device
     return device
 
 
-def _index_fill(operator: Any, operands: Sequence[Any]) -> torch.device:
+def _index_fill(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     """native/TensorAdvancedIndexing.cpp, index_fill_: the value is read as a number, from anywhere."""
     return tensor_iterator([x for x in operands if x.name != "value"], cpu_scalars=0)
 
 
-def _rsub(operator: Any, operands: Sequence[Any]) -> torch.device:
+def _rsub(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     """native/BinaryOps.cpp, rsub: other - self."""
     return tensor_iterator(operands[::-1])
 
 
-def _batch_norm(operator: Any, operands: Sequence[Any]) -> torch.device:
+def _batch_norm(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     """native/Normalization.cpp, _select_batch_norm_backend: images with weight and bias go to cuDNN's kernel."""
     inputs = operands[0]
     names = {operand.name for operand in operands}
@@ -144,7 +147,7 @@ def _batch_norm(operator: Any, operands: Sequence[Any]) -> torch.device:
     return generated(operator, operands)
 
 
-def _extremum(operator: Any, operands: Sequence[Any]) -> torch.device | None:
+def _extremum(operator: Any, operands: Sequence[Any], args: Any) -> torch.device | None:
     """native/ReduceAllOps.cpp, min and max of all elements."""
     if operator.overload != "unary_out":
         return None
@@ -154,7 +157,7 @@ def _extremum(operator: Any, operands: Sequence[Any]) -> torch.device | None:
     )
 
 
-def _block_diag(operator: Any, operands: Sequence[Any]) -> torch.device:
+def _block_diag(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     """native/TensorShape.cpp, block_diag."""
     inputs = [x for x in operands if not x.is_out]
     first: torch.device = inputs[0].device
@@ -167,7 +170,7 @@ def _block_diag(operator: Any, operands: Sequence[Any]) -> torch.device:
     return first
 
 
-def _attention(operator: Any, operands: Sequence[Any]) -> torch.device | None:
+def _attention(operator: Any, operands: Sequence[Any], args: Any) -> torch.device | None:
     """native/transformers/attention.cpp, validate_sdpa_input."""
     query, key, value = (_named(operands, name).device for name in ("query", "key", "value"))
     if query == key == value:
@@ -178,7 +181,7 @@ def _attention(operator: Any, operands: Sequence[Any]) -> torch.device | None:
     )
 
 
-def _convolution(operator: Any, operands: Sequence[Any]) -> torch.device:
+def _convolution(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     """native/Convolution.cpp: the texts of check_input_same_type_as_parameters compare types, not ordinals; what they
     let through meets the generated check of the backend that was chosen."""
     inputs, weight = operands[0], operands[1]
@@ -213,12 +216,12 @@ def _takes_one_dnn(inputs: torch.Tensor, weight: torch.Tensor) -> bool:
     return (batched and inputs.size(0) > 1) or any(size > 3 for size in weight.shape[2:]) or inputs.numel() > 20480
 
 
-def _no_scalars(operator: Any, operands: Sequence[Any]) -> torch.device:
+def _no_scalars(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     """A TensorIterator that does not set allow_cpu_scalars: native/cuda/Loss.cu, native/PointwiseOps.cpp (addcdiv)."""
     return tensor_iterator(operands, cpu_scalars=0)
 
 
-def _addcmul(operator: Any, operands: Sequence[Any]) -> torch.device | None:
+def _addcmul(operator: Any, operands: Sequence[Any], args: Any) -> torch.device | None:
     """native/cuda/PointwiseOpsKernel.cu: of the two factors only tensor2 may be a CPU scalar."""
     factor = _named(operands, "tensor1")
     others = [x for x in operands if x is not factor]
@@ -230,7 +233,7 @@ def _addcmul(operator: Any, operands: Sequence[Any]) -> torch.device | None:
     return None
 
 
-def _ndtr(operator: Any, operands: Sequence[Any]) -> torch.device:
+def _ndtr(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     """native/UnaryOps.cpp, special_ndtr_out."""
     found_two_devices(operands[1].device, operands[0].device)
 

@@ -55,7 +55,7 @@ def judge(func: Any, args: Any, kwargs: Any) -> Any:
     operator = schema.operator(signature) if namespace == "aten" else None
     check = checks.BY_HAND.get(func._schema.name.partition("::")[2])
     if check is not None:
-        device = check(operator, operands)
+        device = check(operator, operands, args)
         if device is not None:
             return device
     if operands[0].is_out and torch.Tag.view_copy in func.tags:
