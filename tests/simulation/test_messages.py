@@ -101,6 +101,26 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         lambda: nn.Conv2d(3, 4, 3).cuda(1)(cuda(2, 3, 8, 8)),
         text_b("weight", "cuda:1", "cuda:0", "wrapper_CUDA__cudnn_convolution"),
     ),
+    "conv of one dimension, small": (
+        lambda: nn.Conv1d(3, 4, 5).cuda()(torch.ones(1, 3, 8)),
+        text_b("weight", "cuda:0", "cpu", "wrapper_CUDA___slow_conv2d_forward"),
+    ),
+    "depthwise conv": (
+        lambda: nn.Conv2d(4, 4, 3, groups=4)(cuda(2, 4, 8, 8)),
+        text_b("weight", "cpu", "cuda:0", "wrapper_CUDA___conv_depthwise2d"),
+    ),
+    "dilated conv": (
+        lambda: nn.Conv2d(3, 4, 3, dilation=2).cuda()(torch.ones(1, 3, 9, 9)),
+        text_b("weight", "cuda:0", "cpu", "wrapper_CUDA__slow_conv_dilated2d"),
+    ),
+    "transposed conv": (
+        lambda: nn.ConvTranspose2d(3, 4, 3).cuda()(torch.ones(1, 3, 8, 8)),
+        text_b("weight", "cuda:0", "cpu", "wrapper_CUDA_slow_conv_transpose2d"),
+    ),
+    "transposed conv, two gpus": (
+        lambda: nn.ConvTranspose2d(3, 4, 3).cuda(1)(cuda(2, 3, 8, 8)),
+        text_b("weight", "cuda:1", "cuda:0", "wrapper_CUDA__cudnn_convolution_transpose"),
+    ),
     "lstm": (
         lambda: nn.LSTM(3, 4).cuda()(torch.ones(2, 1, 3)),
         "Input and parameter tensors are not at the same device, found input tensor at cpu "

@@ -1,7 +1,8 @@
 """A CUDA with N GPUs on a machine that has none.
 
 tensor.py      the tensor on a simulated GPU
-placement.py   may these tensors meet? with schema.py (PyTorch's table of operators) and checks.py (its checks)
+placement.py   may these tensors meet? with schema.py (PyTorch's table of operators), checks.py and
+               convolution.py (its checks)
 factories.py, moves.py, storage.py, randomness.py, gradients.py, runtime.py, memory.py,
 parallel.py, grouping.py, legacy.py, composites.py, entries.py
                what stands in for PyTorch's own functions while a simulation runs

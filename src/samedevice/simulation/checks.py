@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import torch
 
+from samedevice.simulation import convolution
 from samedevice.simulation.devices import CPU
 
 _register_hook = torch.Tensor.register_hook  # gradients.py puts a stricter one in its place
@@ -181,41 +182,6 @@ def _attention(operator: Any, operands: Sequence[Any], args: Any) -> torch.devic
     )
 
 
-def _convolution(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
-    """native/Convolution.cpp: the texts of check_input_same_type_as_parameters compare types, not ordinals; what they
-    let through meets the generated check of the backend that was chosen."""
-    inputs, weight = operands[0], operands[1]
-    bias = operands[2] if len(operands) > 2 else None
-    on_gpu = inputs.device.type == "cuda"
-    one_dnn = not on_gpu and _takes_one_dnn(inputs.tensor, weight.tensor)
-    for name, other in (("weight", weight), ("bias", bias)):
-        if other is not None and other.device.type != inputs.device.type and (on_gpu or one_dnn):
-            tail = f" or input should be a MKLDNN tensor and {name} is a dense tensor" if one_dnn else ""
-            raise RuntimeError(
-                f"Input type ({inputs.tensor.type()}) and {name} type ({other.tensor.type()}) should be the same{tail}"
-            )
-    dimensions = weight.tensor.dim() - 2
-    if on_gpu and inputs.device != weight.device:
-        method, accused = "cudnn_convolution", weight
-    elif on_gpu:
-        found_two_devices(inputs.device, bias.device)  # type: ignore[union-attr]
-    else:
-        method = "_slow_conv2d_forward" if dimensions < 3 else "slow_conv3d_forward"
-        accused = weight if weight.device != inputs.device else bias
-    raise RuntimeError(
-        f"Expected all tensors to be on the same device, but got {accused.name} is on {accused.device}, "
-        f"different from other tensors on {inputs.device} (when checking argument in method wrapper_CUDA__{method})"
-    )
-
-
-def _takes_one_dnn(inputs: torch.Tensor, weight: torch.Tensor) -> bool:
-    """Convolution.cpp, ConvParams::use_mkldnn, for two threads and more: what is small stays with the native kernel."""
-    if inputs.dtype is not torch.float32 or not torch.backends.mkldnn.is_available():
-        return False
-    batched = inputs.dim() == weight.dim()
-    return (batched and inputs.size(0) > 1) or any(size > 3 for size in weight.shape[2:]) or inputs.numel() > 20480
-
-
 def _no_scalars(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     """A TensorIterator that does not set allow_cpu_scalars: native/cuda/Loss.cu, native/PointwiseOps.cpp (addcdiv)."""
     return tensor_iterator(operands, cpu_scalars=0)
@@ -251,7 +217,7 @@ BY_HAND: dict[str, Check] = {
     "bernoulli_": _at_first,
     "binary_cross_entropy": _no_scalars,
     "block_diag": _block_diag,
-    "convolution": _convolution,
+    "convolution": convolution.check,
     "copy_": _at_first,
     "fill_": _at_first,
     "index": _index,

@@ -1,0 +1,105 @@
+"""Which of its many convolutions PyTorch chooses, since each says something else of tensors on different devices.
+
+aten/src/ATen/native/Convolution.cpp: select_conv_backend, ConvParams, check_input_same_type_as_parameters. cuDNN and
+oneDNN compare types, not ordinals, with texts of their own; whatever they let through, and every native kernel, meets
+the generated check.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+
+from samedevice.simulation.devices import CPU
+
+
+class Parameters(NamedTuple):
+    """The arguments of aten::convolution after input, weight and bias."""
+
+    stride: Sequence[int]
+    padding: Sequence[int]
+    dilation: Sequence[int]
+    transposed: bool
+    output_padding: Sequence[int]
+    groups: int
+
+    @property
+    def output_padding_is_big(self) -> bool:
+        return any(padding >= stride for padding, stride in zip(self.output_padding, self.stride, strict=False))
+
+    @property
+    def is_dilated(self) -> bool:
+        return any(dilation != 1 for dilation in self.dilation)
+
+
+def method(inputs: torch.Tensor, weight: torch.Tensor, on_gpu: bool, parameters: Parameters) -> str:
+    """The wrapper whose check the tensors meet; "oneDNN" where that would convolve."""
+    dimensions = 2 if weight.dim() == 3 else weight.dim() - 2  # one dimension is convolved as two
+    if on_gpu:
+        if _is_depthwise(inputs, weight, parameters):
+            return f"wrapper_CUDA__{'_' if dimensions == 2 else ''}conv_depthwise{dimensions}d"
+        if not parameters.transposed:
+            return "wrapper_CUDA__cudnn_convolution"
+        if not parameters.output_padding_is_big:
+            return "wrapper_CUDA__cudnn_convolution_transpose"
+    elif _takes_one_dnn(inputs, weight, parameters):
+        return "oneDNN"
+    if parameters.transposed:
+        return f"wrapper_CUDA_{'_' if dimensions == 3 else ''}slow_conv_transpose{dimensions}d"
+    if parameters.is_dilated:
+        return f"wrapper_CUDA__slow_conv_dilated{dimensions}d"
+    return "wrapper_CUDA___slow_conv2d_forward" if dimensions == 2 else "wrapper_CUDA__slow_conv3d_forward"
+
+
+def compares_types(name: str) -> bool:
+    """Whether the method has its own text for tensors of different device types."""
+    return name == "oneDNN" or "cudnn" in name
+
+
+def _is_depthwise(inputs: torch.Tensor, weight: torch.Tensor, parameters: Parameters) -> bool:
+    channels = inputs.size(inputs.dim() - weight.dim() + 1)
+    return (
+        not parameters.transposed
+        and weight.dim() > 3
+        and channels == parameters.groups > 1
+        and weight.size(0) % channels == 0
+    )
+
+
+def _takes_one_dnn(inputs: torch.Tensor, weight: torch.Tensor, parameters: Parameters) -> bool:
+    """ConvParams::use_mkldnn, for two threads and more: what is small stays with the native kernel."""
+    if inputs.dtype is not torch.float32 or not torch.backends.mkldnn.is_available():
+        return False
+    batched = inputs if inputs.dim() == weight.dim() else inputs.unsqueeze(0)
+    channels, groups = batched.size(1), parameters.groups
+    if parameters.transposed and (parameters.output_padding_is_big or channels == groups > 1):
+        return False
+    kernel = (1, *weight.shape[2:])[-2:]
+    size = batched.numel() if batched.dim() < 5 else batched[..., 0].numel()
+    return groups > 1 or min(kernel) > 3 or batched.size(0) > 1 or size > 20480
+
+
+def check(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+    """What convolution says of an input, a weight and a bias that are not all on one device."""
+    inputs, weight = operands[0], operands[1]
+    bias = operands[2] if len(operands) > 2 else None
+    parameters = Parameters(*args[3:9])
+    name = method(inputs.tensor, weight.tensor, inputs.device is not CPU, parameters)
+    others: list[tuple[Any, str]] = [(weight, "weight")] + ([(bias, "bias")] if bias is not None else [])
+    for other, kind in others if compares_types(name) else ():
+        if other.device.type != inputs.device.type:
+            tail = f" or input should be a MKLDNN tensor and {kind} is a dense tensor" if name == "oneDNN" else ""
+            raise RuntimeError(
+                f"Input type ({inputs.tensor.type()}) and {kind} type ({other.tensor.type()}) should be the same{tail}"
+            )
+    accused = next(other for other, _ in others if other.device != inputs.device)
+    if accused is bias and compares_types(name):
+        # cuDNN's kernel has no bias: it is added afterwards, by TensorIterator.
+        raise RuntimeError(
+            "Expected all tensors to be on the same device, but found at least two devices, "
+            f"{inputs.device} and {accused.device}!"
+        )
+    raise RuntimeError(
+        f"Expected all tensors to be on the same device, but got {accused.name} is on {accused.device}, "
+        f"different from other tensors on {inputs.device} (when checking argument in method {name})"
+    )
