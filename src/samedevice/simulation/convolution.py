@@ -81,19 +81,17 @@ def _takes_one_dnn(inputs: torch.Tensor, weight: torch.Tensor, parameters: Param
 
 def check(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     """What convolution says of an input, a weight and a bias that are not all on one device."""
-    inputs, weight = operands[0], operands[1]
-    bias = operands[2] if len(operands) > 2 else None
-    parameters = Parameters(*args[3:9])
-    name = method(inputs.tensor, weight.tensor, inputs.device is not CPU, parameters)
-    others: list[tuple[Any, str]] = [(weight, "weight")] + ([(bias, "bias")] if bias is not None else [])
-    for other, kind in others if compares_types(name) else ():
+    inputs, weight, *_ = operands
+    name = method(inputs.tensor, weight.tensor, inputs.device is not CPU, Parameters(*args[3:9]))
+    for other in operands[1:] if compares_types(name) else ():
         if other.device.type != inputs.device.type:
+            kind = other.name
             tail = f" or input should be a MKLDNN tensor and {kind} is a dense tensor" if name == "oneDNN" else ""
             raise RuntimeError(
                 f"Input type ({inputs.tensor.type()}) and {kind} type ({other.tensor.type()}) should be the same{tail}"
             )
-    accused = next(other for other, _ in others if other.device != inputs.device)
-    if accused is bias and compares_types(name):
+    accused = next(other for other in operands[1:] if other.device != inputs.device)
+    if accused.name == "bias" and compares_types(name):
         # cuDNN's kernel has no bias: it is added afterwards, by TensorIterator.
         raise RuntimeError(
             "Expected all tensors to be on the same device, but found at least two devices, "
