@@ -35,6 +35,10 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "0-dim on cuda": (lambda: torch.ones(3) + cuda(), f"{SAME}found at least two devices, cuda:0 and cpu!"),
     "out": (lambda: torch.add(cuda(3), 1, out=torch.ones(3)), f"{SAME}found at least two devices, cuda:0 and cpu!"),
     "mse_loss": (lambda: F.mse_loss(cuda(3), torch.ones(3)), f"{SAME}found at least two devices, cuda:0 and cpu!"),
+    "logits": (
+        lambda: F.binary_cross_entropy_with_logits(cuda(3), torch.ones(3)),
+        f"{SAME}found at least two devices, cuda:0 and cpu!",
+    ),
     "scalars": (
         lambda: torch.lerp(cuda(3), torch.tensor(1.0), torch.tensor(0.5)),
         "Trying to pass too many CPU scalars to non-CPU kernel!",
@@ -125,6 +129,22 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         lambda: nn.LSTM(3, 4).cuda()(torch.ones(2, 1, 3)),
         "Input and parameter tensors are not at the same device, found input tensor at cpu "
         "and parameter tensor at cuda:0",
+    ),
+    "a cell's weights": (
+        lambda: nn.GRUCell(3, 4)(cuda(2, 3)),
+        text_b("mat2", "cpu", "cuda:0", "wrapper_CUDA_mm"),
+    ),
+    "matrix and vector": (
+        lambda: torch.ones(2, 3) @ cuda(3),
+        text_b("mat", "cpu", "cuda:0", "wrapper_CUDA_addmv_"),
+    ),
+    "cosine similarity": (
+        lambda: F.cosine_similarity(cuda(2, 3), torch.ones(2, 3)),
+        text_b("min", "cuda:0", "cpu", "wrapper_CUDA_clamp_min__Tensor"),
+    ),
+    "quantile": (
+        lambda: torch.quantile(cuda(3), torch.tensor([0.5])),
+        "quantile() q tensor must be on the same device as the input tensor",
     ),
     "hidden state": (
         lambda: nn.GRU(3, 4).cuda()(cuda(2, 1, 3), torch.zeros(1, 1, 4)),

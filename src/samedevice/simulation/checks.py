@@ -199,6 +199,18 @@ def _addcmul(operator: Any, operands: Sequence[Any], args: Any) -> torch.device 
     return None
 
 
+def _soft_margin_loss(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+    """native/Loss.cpp, soft_margin_loss: the target is multiplied into a result where the input is."""
+    inputs, target = operands[-2:]
+    return tensor_iterator([inputs._replace(is_written=True), target])
+
+
+def _mv(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+    """native/Blas.cpp, mv: a result is made where the vector is, and addmv_ meets the generated check."""
+    matrix, vector = operands
+    return generated(operator, [vector, matrix._replace(name="mat")], "wrapper_CUDA_addmv_")
+
+
 def _ndtr(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     """native/UnaryOps.cpp, special_ndtr_out."""
     found_two_devices(operands[1].device, operands[0].device)
@@ -225,8 +237,10 @@ BY_HAND: dict[str, Check] = {
     "masked_fill_": _masked_fill,
     "max": _extremum,
     "min": _extremum,
+    "mv": _mv,
     "native_batch_norm": _batch_norm,
     "rsub": _rsub,
+    "soft_margin_loss": _soft_margin_loss,
     "special_ndtr": _ndtr,
     "where": _where,
 }

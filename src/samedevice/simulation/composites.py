@@ -18,13 +18,13 @@ from samedevice.simulation.moves import move
 _MAKE_TENSORS_INSIDE = (
     (torch, "combinations"), (torch, "nanquantile"), (torch.Tensor, "nanquantile"), (torch, "quantile"),
     (torch.Tensor, "quantile"), (torch.linalg, "matrix_rank"), (torch.nn.functional, "scaled_dot_product_attention"),
-    (torch.nn.functional, "one_hot"), (torch._C._nn, "pad_sequence"), (torch._VF, "stft"), (torch.Tensor, "stft"),
+    (torch.nn.functional, "one_hot"), (torch._VF, "stft"), (torch.Tensor, "stft"),
     (torch, "istft"), (torch.Tensor, "istft"), (torch, "vander"), (torch.linalg, "vander"),
 )  # fmt: skip
 
 # ctc_loss brings targets and lengths along itself (native/LossCTC.cpp); the batch_sizes of a packed sequence are on the
-# CPU by design (native/PackedSequence.cpp).
-_RESULT_ON_FIRST = ((torch, "ctc_loss"), (torch._VF, "_pad_packed_sequence"))
+# CPU by design, and what is padded is copied (native/PackedSequence.cpp).
+_RESULT_ON_FIRST = ((torch, "ctc_loss"), (torch._VF, "_pad_packed_sequence"), (torch._C._nn, "pad_sequence"))
 
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
@@ -53,12 +53,11 @@ def _on_first(original: Any) -> Any:
     """A function whose result is where its first argument is, wherever the others are."""
 
     @functools.wraps(original)
-    def on_first(first: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+    def on_first(*args: Any, **kwargs: Any) -> Any:
+        home = device_of(next(placement.tensors_of(args, kwargs)))
         with placement.composing():
-            result = original(first, *args, **kwargs)
-        if isinstance(result, tuple):
-            return move(result[0], device_of(first)), *result[1:]
-        return move(result, device_of(first))
+            result = original(*args, **kwargs)
+        return (move(result[0], home), *result[1:]) if isinstance(result, tuple) else move(result, home)
 
     return on_first
 

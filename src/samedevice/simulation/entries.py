@@ -24,6 +24,11 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
         (torch, "tensor_split", _tensor_split), (torch.Tensor, "tensor_split", _tensor_split),
         (torch, "take_along_dim", _take_along_dim), (torch.Tensor, "take_along_dim", _take_along_dim),
         (torch.linalg, "multi_dot", _multi_dot),
+        (torch._VF, "gru_cell", _cell), (torch._VF, "lstm_cell", _cell),
+        (torch, "cosine_similarity", _cosine_similarity),
+        (torch.nn.functional, "cosine_similarity", _cosine_similarity),
+        (torch, "quantile", _quantile), (torch.Tensor, "quantile", _quantile),
+        (torch, "nanquantile", _quantile), (torch.Tensor, "nanquantile", _quantile),
         (torch.functional._VF, "meshgrid", _meshgrid), (torch.functional._VF, "cartesian_prod", _cartesian_prod),
     )  # fmt: skip
     for owner, name, check in checks:
@@ -55,6 +60,28 @@ def _recurrent(inputs: torch.Tensor, *rest: Any, **kwargs: Any) -> None:
                     f"Input and {name} tensors are not at the same device, found input tensor at {here} "
                     f"and {name} tensor at {device_of(tensor)}"
                 )
+
+
+def _cell(inputs: torch.Tensor, hidden: Any, input_weight: torch.Tensor, hidden_weight: Any, *rest: Any) -> None:
+    """native/RNN.cpp, gru_cell and lstm_cell: for a GPU's fused kernel the products are made without the bias."""
+    if device_of(inputs) is CPU:
+        return
+    state = hidden if isinstance(hidden, torch.Tensor) else hidden[0]
+    for factor, weight in ((inputs, input_weight), (state, hidden_weight)):
+        if device_of(weight) != device_of(factor):
+            _accuse("mat2", weight, device_of(factor), "wrapper_CUDA_mm")
+
+
+def _cosine_similarity(first: torch.Tensor, second: torch.Tensor, *rest: Any, **kwargs: Any) -> None:
+    """native/Distance.cpp, cosine_similarity: eps, made where the first is, clamps the norm of the second."""
+    if device_of(first) != device_of(second):
+        _accuse("min", first, device_of(second), "wrapper_CUDA_clamp_min__Tensor")
+
+
+def _quantile(inputs: torch.Tensor, q: Any, *rest: Any, **kwargs: Any) -> None:
+    """native/Sorting.cpp, quantile_checks."""
+    if isinstance(q, torch.Tensor) and device_of(q) != device_of(inputs):
+        raise RuntimeError("quantile() q tensor must be on the same device as the input tensor")
 
 
 def _lengths(inputs: torch.Tensor, lengths: torch.Tensor, *rest: Any) -> None:

@@ -90,14 +90,14 @@ def operands_of(func: Any, args: Any, kwargs: Any) -> list[Operand]:
     inside: list[int] = []
     for argument, holder, key in _places(func, args, kwargs):
         is_written = argument.alias_info is not None and argument.alias_info.is_write
-        if made_inside(holder, key, argument.is_out, is_written):
+        if made_inside(holder, key, argument.is_out):
             inside.append(len(operands))
         tensor = holder[key]
         operands.append(Operand(argument.name, tensor, device_of(tensor), argument.is_out, is_written))
         del tensor  # or made_inside would count this variable among the holders of the next one
     home = next((x.device for index, x in enumerate(operands) if index not in inside), CPU)
     for index in inside:
-        result = _composition.result if operands[index].is_written else None
+        result = _composition.result if operands[index].is_out else None
         operands[index] = operands[index]._replace(device=result or home)
     return sorted(operands, key=lambda operand: not operand.is_out)
 
@@ -119,8 +119,7 @@ def _places(func: Any, args: Any, kwargs: Any) -> Iterator[tuple[Any, Any, Any]]
 def composing(result: torch.device | None = None) -> Iterator[None]:
     """Inside, tensors that only C++ holds were made by PyTorch for itself, and are where its other input is.
 
-    With `result` that is said of destinations only, which are there: the code also copies and reshapes what the program
-    gave it.
+    With `result` that is said of out= only, which is there: the code also copies and reshapes what the program gave it.
     """
     before = _composition.active, _composition.result
     _composition.active, _composition.result = True, result
@@ -130,7 +129,7 @@ def composing(result: torch.device | None = None) -> Iterator[None]:
         _composition.active, _composition.result = before
 
 
-def made_inside(holder: Any, key: Any, is_out: bool, is_written: bool) -> bool:
+def made_inside(holder: Any, key: Any, is_out: bool) -> bool:
     """Whether a CPU tensor among an operator's arguments was made by C++ code, not by the program.
 
     Operators that PyTorch composes in C++ make tensors of their own, on what they take for the device of their input:
@@ -143,7 +142,7 @@ def made_inside(holder: Any, key: Any, is_out: bool, is_written: bool) -> bool:
         return False
     if is_out or holder[key].dim() == 0:
         return True
-    return _composition.active and (is_written or _composition.result is None)
+    return _composition.active and _composition.result is None
 
 
 class _Probe(torch.Tensor):

@@ -115,8 +115,7 @@ def _run(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
 
 def _compose(func: Any, key: Any, args: Any, kwargs: Any) -> Any:
     """Run an operator as PyTorch composes it of others; they come here in their turn."""
-    # C++ makes a result where the first argument is; mv, where the vector is (native/Blas.cpp).
-    home = device_of(args[1] if func is torch.ops.aten.mv.default else next(placement.tensors_of(args, kwargs)))
+    home = device_of(next(placement.tensors_of(args, kwargs)))  # C++ makes a result where the first argument is
     with placement.composing(result=home):
         result = func._op_dk(key, *args, **kwargs)
     if type(result) is torch.Tensor and home is not CPU and not any(result is x for x in args):
