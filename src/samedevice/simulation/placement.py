@@ -90,7 +90,7 @@ def operands_of(func: Any, args: Any, kwargs: Any) -> list[Operand]:
     inside: list[int] = []
     for argument, holder, key in _places(func, args, kwargs):
         is_written = argument.alias_info is not None and argument.alias_info.is_write
-        if made_inside(holder, key, argument.is_out):
+        if made_inside(holder, key, argument.is_out, is_written):
             inside.append(len(operands))
         tensor = holder[key]
         operands.append(Operand(argument.name, tensor, device_of(tensor), argument.is_out, is_written))
@@ -129,18 +129,18 @@ def composing(result: torch.device | None = None) -> Iterator[None]:
         _composition.active, _composition.result = before
 
 
-def made_inside(holder: Any, key: Any, is_out: bool) -> bool:
+def made_inside(holder: Any, key: Any, is_out: bool, is_written: bool) -> bool:
     """Whether a CPU tensor among an operator's arguments was made by C++ code, not by the program.
 
     Operators that PyTorch composes in C++ make tensors of their own, on what they take for the device of their input:
     the CPU, since a simulated tensor is one in C++. What the program passes is held by a variable, a container or the
     interpreter's stack; what C++ made is not: the reference count tells them apart. But such code also copies and
-    reshapes the program's tensors, so the count alone is trusted only for constants (0-dim) and for out=, which a
-    program would hold; for others only where no CPU tensor of the program's can be about (see `composing`).
+    reshapes the program's tensors, so the count alone is trusted only for constants (0-dim, read only) and for out=,
+    which a program would hold; for others only where no CPU tensor of the program's can be about (see `composing`).
     """
     if type(holder[key]) is not torch.Tensor or sys.getrefcount(holder[key]) > _held_by_cpp_alone:
         return False
-    if is_out or holder[key].dim() == 0:
+    if is_out or (holder[key].dim() == 0 and not is_written):
         return True
     return _composition.active and _composition.result is None
 
