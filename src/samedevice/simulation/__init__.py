@@ -2,7 +2,7 @@
 
 tensor.py      the tensor on a simulated GPU
 placement.py   may these tensors meet? with schema.py (PyTorch's table of operators), checks.py and
-               convolution.py (its checks)
+               convolution.py (its checks) and refusals.py (their texts)
 factories.py, moves.py, storage.py, randomness.py, gradients.py, runtime.py, memory.py,
 parallel.py, grouping.py, legacy.py, composites.py, entries.py
                what stands in for PyTorch's own functions while a simulation runs

@@ -6,12 +6,13 @@ then the general rules decide.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import torch
 
 from samedevice.simulation import convolution
 from samedevice.simulation.devices import CPU
+from samedevice.simulation.refusals import accuse, attention_on_several_devices, found_two_devices
 
 _register_hook = torch.Tensor.register_hook  # gradients.py puts a stricter one in its place
 
@@ -40,12 +41,6 @@ def tensor_iterator(operands: Sequence[Any], cpu_scalars: int = 1) -> torch.devi
     return common
 
 
-def found_two_devices(first: torch.device, second: torch.device) -> NoReturn:
-    raise RuntimeError(
-        f"Expected all tensors to be on the same device, but found at least two devices, {first} and {second}!"
-    )
-
-
 def return_gradient(scalar: torch.Tensor) -> None:
     """A 0-dim CPU tensor that joined GPU tensors gets its gradient on the CPU (engine.cpp, validate_outputs)."""
     if scalar.requires_grad and "_samedevice_returns" not in scalar.__dict__:
@@ -57,11 +52,7 @@ def generated(operator: Any, operands: Sequence[Any], method: str = "") -> torch
     reference: torch.device = operands[0].device
     for operand in operands:
         if operand.device != reference:
-            method = method or operator.wrapper(any(x.is_out for x in operands))
-            raise RuntimeError(
-                f"Expected all tensors to be on the same device, but got {operand.name} is on {operand.device}, "
-                f"different from other tensors on {reference} (when checking argument in method {method})"
-            )
+            accuse(operand.name, operand.device, reference, method or operator.wrapper(any(x.is_out for x in operands)))
     return reference
 
 
@@ -176,10 +167,7 @@ def _attention(operator: Any, operands: Sequence[Any], args: Any) -> torch.devic
     query, key, value = (_named(operands, name).device for name in ("query", "key", "value"))
     if query == key == value:
         return None
-    raise RuntimeError(
-        "Expected query, key, and value to have the same device type, but got "
-        f"query.device: {query} key.device: {key} and value.device: {value} instead."
-    )
+    attention_on_several_devices(query, key, value)
 
 
 def _no_scalars(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:

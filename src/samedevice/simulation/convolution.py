@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import torch
 
 from samedevice.simulation.devices import CPU
+from samedevice.simulation.refusals import accuse, found_two_devices
 
 
 class Parameters(NamedTuple):
@@ -92,12 +93,5 @@ def check(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
             )
     accused = next(other for other in operands[1:] if other.device != inputs.device)
     if accused.name == "bias" and compares_types(name):
-        # cuDNN's kernel has no bias: it is added afterwards, by TensorIterator.
-        raise RuntimeError(
-            "Expected all tensors to be on the same device, but found at least two devices, "
-            f"{inputs.device} and {accused.device}!"
-        )
-    raise RuntimeError(
-        f"Expected all tensors to be on the same device, but got {accused.name} is on {accused.device}, "
-        f"different from other tensors on {inputs.device} (when checking argument in method {name})"
-    )
+        found_two_devices(inputs.device, accused.device)  # cuDNN has no bias: it is added by TensorIterator
+    accuse(accused.name, accused.device, inputs.device, name)

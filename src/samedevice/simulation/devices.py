@@ -141,20 +141,26 @@ def device_of(tensor: torch.Tensor) -> torch.device:
 _torch_device = torch.device
 
 
-class _DeviceFace(type):
-    """Stands in for the class torch.device, which cannot be subclassed: an int is a GPU, all else is torch's own."""
+class Face(type):
+    """The type of a class that stands in for one of torch's while a simulation runs: it knows the same instances."""
+
+    original: type
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, cls.original)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, cls.original)
+
+
+class _DeviceFace(Face):
+    """For torch.device, which cannot be subclassed: an int is a GPU, all else is torch's own."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> torch.device:
         if len(args) == 1 and isinstance(args[0], int) and not kwargs:
             return _torch_device("cuda", args[0])
         return _torch_device(*args, **kwargs)
 
-    def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, _torch_device)
-
-    def __subclasscheck__(cls, subclass: type) -> bool:
-        return issubclass(subclass, _torch_device)
-
 
 # A pickled device names its class, so the name must lead back here while a simulation runs, and to torch's after it.
-DeviceFace = _DeviceFace("device", (), {"__module__": "torch", "__doc__": torch.device.__doc__})
+DeviceFace = _DeviceFace("device", (), {"__module__": "torch", "original": torch.device})

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from samedevice.simulation.devices import CPU, device_of
+from samedevice.simulation.refusals import accuse, attention_on_several_devices
 
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
@@ -69,13 +70,13 @@ def _cell(inputs: torch.Tensor, hidden: Any, input_weight: torch.Tensor, hidden_
     state = hidden if isinstance(hidden, torch.Tensor) else hidden[0]
     for factor, weight in ((inputs, input_weight), (state, hidden_weight)):
         if device_of(weight) != device_of(factor):
-            _accuse("mat2", weight, device_of(factor), "wrapper_CUDA_mm")
+            accuse("mat2", device_of(weight), device_of(factor), "wrapper_CUDA_mm")
 
 
 def _cosine_similarity(first: torch.Tensor, second: torch.Tensor, *rest: Any, **kwargs: Any) -> None:
     """native/Distance.cpp, cosine_similarity: eps, made where the first is, clamps the norm of the second."""
     if device_of(first) != device_of(second):
-        _accuse("min", first, device_of(second), "wrapper_CUDA_clamp_min__Tensor")
+        accuse("min", device_of(first), device_of(second), "wrapper_CUDA_clamp_min__Tensor")
 
 
 def _quantile(inputs: torch.Tensor, q: Any, *rest: Any, **kwargs: Any) -> None:
@@ -96,28 +97,17 @@ def _lengths(inputs: torch.Tensor, lengths: torch.Tensor, *rest: Any) -> None:
 
 def _attention(query: Any, key: Any, value: Any, attn_mask: Any = None, *rest: Any, **kwargs: Any) -> None:
     """native/transformers/attention.cpp, validate_sdpa_input; the mask meets the generated check of a fused kernel."""
-    places = [device_of(tensor) for tensor in (query, key, value)]
+    places = device_of(query), device_of(key), device_of(value)
     if len(set(places)) > 1:
-        raise RuntimeError(
-            "Expected query, key, and value to have the same device type, but got query.device: "
-            f"{places[0]} key.device: {places[1]} and value.device: {places[2]} instead."
-        )
+        attention_on_several_devices(*places)
     if isinstance(attn_mask, torch.Tensor) and device_of(attn_mask) != places[0]:
-        _accuse("attn_bias", attn_mask, places[0], "wrapper_CUDA___scaled_dot_product_efficient_attention")
+        accuse("attn_bias", device_of(attn_mask), places[0], "wrapper_CUDA___scaled_dot_product_efficient_attention")
 
 
 def _rms_norm(inputs: Any, normalized_shape: Any, weight: Any = None, *rest: Any, **kwargs: Any) -> None:
     """native/layer_norm.cpp, rms_norm: on CUDA one fused kernel, with its generated check."""
     if isinstance(weight, torch.Tensor) and device_of(weight) != device_of(inputs):
-        _accuse("weight", weight, device_of(inputs), "wrapper_CUDA___fused_rms_norm")
-
-
-def _accuse(name: str, tensor: torch.Tensor, reference: torch.device, method: str) -> None:
-    """ATen/core/adaption.cpp."""
-    raise RuntimeError(
-        f"Expected all tensors to be on the same device, but got {name} is on {device_of(tensor)}, "
-        f"different from other tensors on {reference} (when checking argument in method {method})"
-    )
+        accuse("weight", device_of(weight), device_of(inputs), "wrapper_CUDA___fused_rms_norm")
 
 
 def _tensor_split(inputs: Any, indices: Any = None, *rest: Any, **kwargs: Any) -> None:

@@ -6,6 +6,7 @@ nothing per call elsewhere and leaves tracebacks alone. The price: a name bound 
 simulation starts is not replaced; asked for "cuda", it then raises what this build of torch raises.
 """
 
+import contextlib
 import functools
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -47,7 +48,7 @@ def _factory(original: Any, name: str) -> Any:
             made = original(*args, **kwargs).to(device)
         else:
             randomness.check_generator(kwargs.get("generator"), device)
-            with randomness.of(device):
+            with _drawing(name, device):
                 made = mark(original(*args, device="cpu", **kwargs), device)
         return made.requires_grad_() if requires_grad else made
 
@@ -62,15 +63,18 @@ def _factory(original: Any, name: str) -> Any:
         if device is None:
             device = torch.get_default_device()
         device = resolve(device)
-        if device.type != "cuda":
-            if name in _MADE_FROM_DATA and args and isinstance(args[0], SimulatedTensor):
-                return original(*args, **kwargs).to(device)
-            randomness.check_generator(kwargs.get("generator"), device)
-            return original(*args, device=device, **kwargs)
-        return make(device, args, kwargs)
+        if device.type == "cuda" or (name in _MADE_FROM_DATA and args and isinstance(args[0], SimulatedTensor)):
+            return make(device, args, kwargs)
+        randomness.check_generator(kwargs.get("generator"), device)
+        return original(*args, device=device, **kwargs)
 
     _makers[original] = make
     return factory
+
+
+def _drawing(name: str, device: torch.device) -> contextlib.AbstractContextManager[None]:
+    """Where a function draws random numbers, it draws them from the generator of `device`."""
+    return randomness.of(device) if name.startswith("rand") or name == "normal" else contextlib.nullcontext()
 
 
 def _pinned(made: torch.Tensor) -> torch.Tensor:
@@ -95,7 +99,7 @@ def _like(original: Any) -> Any:
                 return original(source, *args, **kwargs)
             return original(unmark(source), *args, device=target, **kwargs)
         requires_grad = kwargs.pop("requires_grad", False)
-        with randomness.of(target):
+        with _drawing(original.__name__, target):
             made = mark(original(unmark(source), *args, device="cpu", **kwargs), target)
         return made.requires_grad_() if requires_grad else made
 

@@ -16,9 +16,13 @@ _BLOCK = 512  # bytes, c10/cuda/CUDACachingAllocator.cpp, kMinBlockSize
 _most: dict[torch.device, int] = {}
 
 
+def _here(device: Any) -> torch.device:
+    return resolve(current() if device is None else device)
+
+
 def memory_allocated(device: Any = None) -> int:
     """Bytes held by the tensors on `device`."""
-    here = resolve(current() if device is None else device)
+    here = _here(device)
     storages = {
         tensor.untyped_storage()._cdata: tensor.untyped_storage().nbytes()
         for tensor in gc.get_objects()
@@ -32,7 +36,7 @@ def memory_allocated(device: Any = None) -> int:
 def max_memory_allocated(device: Any = None) -> int:
     """The most bytes that memory_allocated saw on `device` since the last reset, this call included."""
     memory_allocated(device)
-    return _most[resolve(current() if device is None else device)]
+    return _most[_here(device)]
 
 
 def memory_stats(device: Any = None) -> dict[str, int]:
@@ -51,4 +55,4 @@ def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
 
 def reset_peak_memory_stats(device: Any = None) -> None:
     """Forget the maximum."""
-    _most.pop(resolve(current() if device is None else device), None)
+    _most.pop(_here(device), None)

@@ -23,14 +23,8 @@ COMPOSED = (_KEYS.CompositeExplicitAutograd, _KEYS.CompositeExplicitAutogradNonF
 _held_by_cpp_alone = 0
 
 
-class _Composition(threading.local):
-    """Whether this thread runs code that PyTorch composes in C++, and where its results are (see `composing`)."""
-
-    active = False
-    result: torch.device | None = None
-
-
-_composition = _Composition()
+# Whether this thread runs code that PyTorch composes in C++ (see `composing`).
+_local = threading.local()
 
 
 class Operand(NamedTuple):
@@ -97,8 +91,7 @@ def operands_of(func: Any, args: Any, kwargs: Any) -> list[Operand]:
         del tensor  # or made_inside would count this variable among the holders of the next one
     home = next((x.device for index, x in enumerate(operands) if index not in inside), CPU)
     for index in inside:
-        result = _composition.result if operands[index].is_out else None
-        operands[index] = operands[index]._replace(device=result or home)
+        operands[index] = operands[index]._replace(device=home)
     return sorted(operands, key=lambda operand: not operand.is_out)
 
 
@@ -116,17 +109,14 @@ def _places(func: Any, args: Any, kwargs: Any) -> Iterator[tuple[Any, Any, Any]]
 
 
 @contextlib.contextmanager
-def composing(result: torch.device | None = None) -> Iterator[None]:
-    """Inside, tensors that only C++ holds were made by PyTorch for itself, and are where its other input is.
-
-    With `result` that is said of out= only, which is there: the code also copies and reshapes what the program gave it.
-    """
-    before = _composition.active, _composition.result
-    _composition.active, _composition.result = True, result
+def composing() -> Iterator[None]:
+    """Inside, tensors that only C++ holds were made by PyTorch for itself, and are where its other input is."""
+    before = getattr(_local, "composing", False)
+    _local.composing = True
     try:
         yield
     finally:
-        _composition.active, _composition.result = before
+        _local.composing = before
 
 
 def made_inside(holder: Any, key: Any, is_out: bool, is_written: bool) -> bool:
@@ -140,9 +130,8 @@ def made_inside(holder: Any, key: Any, is_out: bool, is_written: bool) -> bool:
     """
     if type(holder[key]) is not torch.Tensor or sys.getrefcount(holder[key]) > _held_by_cpp_alone:
         return False
-    if is_out or (holder[key].dim() == 0 and not is_written):
-        return True
-    return _composition.active and _composition.result is None
+    constant = holder[key].dim() == 0 and not is_written
+    return is_out or constant or getattr(_local, "composing", False)
 
 
 class _Probe(torch.Tensor):

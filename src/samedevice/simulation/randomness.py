@@ -76,23 +76,16 @@ class Generator(torch.Generator):
         return clone
 
 
-class _GeneratorFace(type):
-    """Stands in for the class torch.Generator: makes a CPU's or a GPU's, and knows both."""
+class _GeneratorFace(devices.Face):
+    """For torch.Generator: makes a CPU's or a GPU's."""
 
-    def __call__(cls, device: Any = "cpu") -> torch.Generator:
+    def __call__(self, device: Any = "cpu") -> torch.Generator:
         if devices.resolve(device).type != "cuda":
             return cpu_generator(device)
         return Generator.on(torch.device(device))  # as asked: "cuda" stays without an index
 
-    def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, cpu_generator)
 
-    def __subclasscheck__(cls, subclass: type) -> bool:
-        return issubclass(subclass, cpu_generator)
-
-
-class GeneratorFace(metaclass=_GeneratorFace):
-    """See _GeneratorFace."""
+GeneratorFace = _GeneratorFace("Generator", (), {"__module__": "torch", "original": cpu_generator})
 
 
 def check_generator(generator: torch.Generator | None, device: torch.device) -> None:

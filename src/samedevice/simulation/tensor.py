@@ -116,8 +116,7 @@ def _run(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
 def _compose(func: Any, key: Any, args: Any, kwargs: Any) -> Any:
     """Run an operator as PyTorch composes it of others; they come here in their turn."""
     home = device_of(next(placement.tensors_of(args, kwargs)))  # C++ makes a result where the first argument is
-    with placement.composing(result=home):
-        result = func._op_dk(key, *args, **kwargs)
+    result = func._op_dk(key, *args, **kwargs)
     if type(result) is torch.Tensor and home is not CPU and not any(result is x for x in args):
         with _below():
             return mark(result, home)
