@@ -178,6 +178,17 @@ def test_data_parallel_wants_the_model_on_its_first_gpu() -> None:
     )
 
 
+def test_data_parallel_cannot_join_outputs_of_different_shapes() -> None:
+    class Varying(nn.Module):
+        def forward(self, x):
+            return x[:, : int(x[0, 0])]
+
+    x = torch.tensor([[3.0] * 4, [2.0] * 4])
+    with pytest.raises(RuntimeError) as refusal:
+        nn.DataParallel(Varying(), device_ids=[0, 1])(x)
+    assert str(refusal.value) == "Input tensor at index 1 has invalid shape [1, 2], but expected [1, 3]"
+
+
 class OnGPU(Dataset):
     """A dataset whose workers touch the GPU."""
 

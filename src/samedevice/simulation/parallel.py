@@ -49,5 +49,12 @@ def scatter(
 def gather(tensors: Any, dim: int = 0, destination: Any = None, *, out: Any = None) -> torch.Tensor:
     if out is not None:
         return out.copy_(torch.cat([move(tensor, out.device) for tensor in tensors], dim))
+    expected = list(tensors[0].shape)
+    for index, tensor in enumerate(tensors):  # torch/csrc/cuda/comm.cpp, gather
+        expected[dim] = tensor.size(dim)
+        if list(tensor.shape) != expected:
+            raise RuntimeError(
+                f"Input tensor at index {index} has invalid shape {list(tensor.shape)}, but expected {expected}"
+            )
     target = CPU if destination in ("cpu", CPU, -1) else resolve("cuda" if destination is None else destination)
     return torch.cat([move(tensor, target) for tensor in tensors], dim)
