@@ -6,12 +6,17 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from samedevice.doctor import explain as explain
     from samedevice.simulation import simulate_cuda as simulate_cuda
 
-__all__ = ["simulate_cuda"]
+__all__ = ["explain", "simulate_cuda"]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "explain":
+        from samedevice.doctor import explain
+
+        return explain
     if name == "simulate_cuda":
         from samedevice.simulation import simulate_cuda
 

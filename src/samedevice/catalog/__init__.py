@@ -1,0 +1,168 @@
+"""What is known about device errors, as data: TOML that a contributor edits without Python.
+
+The doctor (samedevice.doctor), the site's paste box (through `export`) and the error index read the same files:
+
+    messages/*.toml   what PyTorch says: one entry a text or family of texts, `SD001`...; which causes each can have
+    bases.toml        causes that many messages share
+    clues.toml        what else in a paste speaks for a cause
+    causes.toml       why it happened, and the lines to change; ids are `input_not_moved` and the like
+    other.toml        errors that are not about devices, so that they are named as such
+    claims.toml       what is said about device errors and is not, or not quite, true
+    lessons.toml      the curriculum
+
+`python -m samedevice.catalog` checks them all and names file, entry and key of a mistake. Patterns are read by Python
+and by JavaScript alike; `samedevice.catalog.patterns` says what they may hold.
+"""
+
+import functools
+import tomllib
+from dataclasses import dataclass, field
+from importlib import resources
+from typing import Any
+
+__all__ = ["Catalog", "Cause", "Claim", "Clue", "Lesson", "Message", "Other", "Possible", "load"]
+
+
+@dataclass(frozen=True)
+class Possible:
+    """One cause that a message can have, and how much speaks for it.
+
+    `when` maps names read from the text (see Message.patterns) to patterns that must match the whole of what was read;
+    it holds only if all do. `because` is the reason shown, a sentence with {names}; without one, the points are how
+    often this cause is behind this message.
+    """
+
+    id: str
+    points: float
+    when: dict[str, str] = field(default_factory=dict)
+    because: str = ""
+
+
+@dataclass(frozen=True)
+class Message:
+    """One text of PyTorch's, or a family of texts that say the same.
+
+    `patterns` name what they read: `argument`, `device` (of the accused, or the first printed), `others` (of the
+    rest, or the second printed), `method` or `op`, and any further name that `says` uses. From these follow `op` (of
+    `wrapper_CUDA__index_select`: index_select), `device_kind` and `others_kind` (cpu, accelerator or meta) and
+    `between` ("cpu and accelerator", "two accelerators", "meta"). `says` are sentences with {names}: the first whose
+    names were all read is used. `texts` are the whole texts by release of torch, newest first. `note` says how the
+    text misleads; `ask` what to paste where the message alone says little. `examples` are tests: `text`, what it
+    `reads`, and the cause that comes `first`.
+    """
+
+    id: str
+    title: str
+    raised: str
+    says: list[str]
+    patterns: list[str]
+    texts: list[dict[str, str]]
+    base: str = ""
+    causes: list[Possible] = field(default_factory=list)
+    note: str = ""
+    ask: str = ""
+    examples: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Clue:
+    """A pattern outside the message that speaks for a cause, if the message can have that cause at all.
+
+    `where`: "trace" (all that was pasted but the message), "code" (the code lines of frames in the user's own files) or
+    "line" (the innermost of them). `messages` restricts it to these ids.
+    """
+
+    pattern: str
+    causes: dict[str, float]
+    because: str
+    where: str = "trace"
+    messages: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why an error happened, and what to change.
+
+    `before` and `after` are the same lines, failing and mended. A test runs `setup` and `before` on simulated GPUs and
+    expects the message `raises`, then `setup` and `after` without an error; `unraised` says why it cannot.
+    """
+
+    id: str
+    title: str
+    why: str
+    before: str
+    after: str
+    confirm: str
+    lesson: str
+    setup: str = ""
+    raises: str = ""
+    unraised: str = ""
+
+
+@dataclass(frozen=True)
+class Other:
+    """An error that is not about devices: named, so that nobody is sent looking for one."""
+
+    id: str
+    title: str
+    says: str
+    patterns: list[str]
+    link: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Something said about device errors that is not plainly true. `home` is the lesson or page that settles it."""
+
+    id: str
+    claim: str
+    verdict: str
+    truth: str
+    proof: str
+    home: str
+    seen: list[str]
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A row of the curriculum; `ready` when its notebook exists."""
+
+    slug: str
+    title: str
+    ready: bool
+
+
+@dataclass(frozen=True)
+class Catalog:
+    messages: dict[str, Message]
+    causes: dict[str, Cause]
+    clues: list[Clue]
+    other: dict[str, Other]
+    claims: dict[str, Claim]
+    lessons: dict[str, Lesson]
+
+
+@functools.cache
+def load() -> Catalog:
+    """The whole catalog, read once."""
+    folder = resources.files(__package__)
+
+    def rows(name: str, table: str) -> list[dict[str, Any]]:
+        return tomllib.loads((folder / name).read_text(encoding="utf-8"))[table]
+
+    bases = {base["name"]: base["causes"] for base in rows("bases.toml", "base")}
+    messages = {}
+    files = (file.name for file in (folder / "messages").iterdir() if file.name.endswith(".toml"))
+    for name in sorted(files):
+        for row in rows(f"messages/{name}", "message"):
+            causes = [*row.pop("causes", []), *bases.get(row.get("base", ""), [])]
+            examples = row.pop("example", [])
+            messages[row["id"]] = Message(**row, causes=[Possible(**cause) for cause in causes], examples=examples)
+    return Catalog(
+        messages=dict(sorted(messages.items())),
+        causes={row["id"]: Cause(**row) for row in rows("causes.toml", "cause")},
+        clues=[Clue(**row) for row in rows("clues.toml", "clue")],
+        other={row["id"]: Other(**row) for row in rows("other.toml", "other")},
+        claims={row["id"]: Claim(**row) for row in rows("claims.toml", "claim")},
+        lessons={row["slug"]: Lesson(**row) for row in rows("lessons.toml", "lesson")},
+    )

@@ -1,0 +1,27 @@
+"""Where the project and its site are. `make address` rewrites the one line below, as everywhere."""
+
+from urllib.parse import urlencode
+
+REPOSITORY = "https://github.com/your_name/same-device"
+
+_FORM_LIMIT = 2_000  # characters of the error that the form is given: GitHub refuses long addresses
+
+
+def site() -> str:
+    """The address of the published site, with a slash at its end."""
+    owner, name = REPOSITORY.split("/")[-2:]
+    return f"https://{owner.lower()}.github.io/{name}/"
+
+
+def error_page(message_id: str) -> str:
+    return f"{site()}errors/{message_id.lower()}/"
+
+
+def lesson_page(slug: str) -> str:
+    return f"{site()}notebooks/{slug}/"
+
+
+def issue_form(text: str) -> str:
+    """The form for an error that the catalog lacks, filled with the end of `text`; its reader decides to send it."""
+    fields = {"template": "unknown-error.yml", "error": text[-_FORM_LIMIT:]}
+    return f"{REPOSITORY}/issues/new?{urlencode(fields, errors='replace')}"

@@ -1,0 +1,67 @@
+"""The catalog as the browser's doctor reads it: one JSON object, made when the site is built."""
+
+from typing import Any
+
+from samedevice.catalog import load
+from samedevice.catalog.patterns import glued, javascript, needle
+from samedevice.doctor.rendering import change
+
+
+def exported() -> dict[str, Any]:
+    """What docs/assets/doctor.js needs: patterns in JavaScript's form, everything in the catalog's order.
+
+    Addresses are left to the page, which knows where it stands.
+    """
+    catalog = load()
+    return {
+        "messages": [
+            {
+                "id": message.id,
+                "title": message.title,
+                "says": message.says,
+                "note": message.note,
+                "ask": message.ask,
+                "patterns": [_pattern(pattern) for pattern in message.patterns],
+                "causes": [
+                    {"id": cause.id, "points": cause.points, "when": cause.when, "because": cause.because}
+                    for cause in message.causes
+                ],
+            }
+            for message in catalog.messages.values()
+        ],
+        "clues": [
+            {
+                "pattern": javascript(clue.pattern),
+                "causes": clue.causes,
+                "because": clue.because,
+                "where": clue.where,
+                "messages": clue.messages,
+            }
+            for clue in catalog.clues
+        ],
+        "causes": {
+            cause.id: {
+                "title": cause.title,
+                "why": cause.why,
+                "change": change(cause),
+                "confirm": cause.confirm,
+                "lesson": cause.lesson if catalog.lessons[cause.lesson].ready else "",
+            }
+            for cause in catalog.causes.values()
+        },
+        "other": [
+            {
+                "id": other.id,
+                "title": other.title,
+                "says": other.says,
+                "link": other.link,
+                "patterns": [_pattern(pattern) for pattern in other.patterns],
+            }
+            for other in catalog.other.values()
+        ],
+    }
+
+
+def _pattern(pattern: str) -> list[str]:
+    """As it is, as it reads text whose line ends were cut out, and the words that such text contains."""
+    return [javascript(pattern), javascript(glued(pattern)), needle(pattern)]

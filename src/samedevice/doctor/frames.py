@@ -1,0 +1,144 @@
+"""The frames of a pasted traceback: Python's own, IPython's, pytest's, `rich`'s.
+
+The forms are those that Python 3.9 to 3.13, IPython 7 to 9, pytest 9 and rich 15 print. A form that is not read costs
+the place of the error, never its message. docs/assets/doctor.js does the same in the browser.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+_FILE, _LINE = r"(?P<file>[^ ].{0,400}?)", r"(?P<line>[0-9]{1,7})"
+_FUNCTION, _SOURCE = r"(?P<function>.{1,400})", r"(?P<file>[^ ].{0,400}?\.pyx?)"
+_FORMS = [
+    # Python's own, behind whatever a log, a launcher or a quotation puts before each line (`margin`)
+    rf'^(?P<margin>.{{0,200}}?)File "(?P<file>[^"]{{1,400}})", line {_LINE}(?:,? in {_FUNCTION})?$',
+    # IPython 8 and 9: "File ~/train.py:16, in main(n)", "Cell In[2], line 4, in step(x)"; 8.0: "Input In [2], in step(x)"
+    rf"^ {{0,40}}File {_FILE}:{_LINE}(?:, in {_FUNCTION})?$",
+    rf"^ {{0,40}}(?P<file>(?:Cell|Input) In ?\[[0-9]{{1,7}}\])(?:, line {_LINE})?(?:, in {_FUNCTION})?$",
+    # VS Code: "/home/me/a.ipynb Cell 3 in <cell line: 1>()", "/home/me/a.ipynb Cell 3 line 1"
+    rf"^ {{0,40}}(?P<file>[^ ].{{0,400}}?\.ipynb Cell [0-9]{{1,5}})(?: line {_LINE})?(?: in {_FUNCTION})?$",
+    # IPython 7 and Colab: "~/train.py in main(n)", "<ipython-input-3-6344c9e4f3d4> in <cell line: 0>()"
+    r"^(?P<file>[^ ].{0,400}?(?:\.pyx?|>)) in (?P<function><module>|[\w.<>: ]{1,200}\(.{0,400})$",
+    # pytest: "train.py:16: in main"; in its long form after the code, as "train.py:16:" or "train.py:6: RuntimeError"
+    rf"^(?P<margin>){_SOURCE}:{_LINE}: in {_FUNCTION}$",
+    rf"^{_SOURCE}:{_LINE}:(?P<shown>)(?: [A-Z]\w{{0,80}})?$",
+    # rich: "/home/me/train.py:16 in main"; "in <module>:5" where there is no file
+    rf"^ {{0,40}}(?P<file>[^ ].{{0,400}}?(?:\.pyx?|>)):{_LINE} in(?: {_FUNCTION})?$",
+    rf"^ {{1,40}}(?P<file>)in (?P<function>[\w.<>: ]{{1,200}}?):{_LINE}$",
+]
+_COMPILED = [re.compile(form, re.ASCII) for form in _FORMS]
+# rich breaks long lines: "/home/me/site-packages/tor", "ch/nn/modules/module.py:1501 in", "_call_impl"
+_PATH_BEGINS = re.compile(r'^ {0,40}(?:/|~|[A-Za-z]:[/\\])[^":]{10,400}$')
+_PATH_ENDS = re.compile(r"^ {1,40}[^ :]{1,400}:[0-9]{1,7} in(?: .{1,200})?$")
+_NAME = re.compile(r"^ {1,40}[\w.<>]{1,200}$", re.ASCII)
+# "----> 5     loss = f(x)", rich's "❱ 5     loss = f(x)", and the lines around it, without the arrow
+_NUMBERED = re.compile(r"^ {0,40}(?P<arrow>(?:-{1,8}>|\u2771) {0,8})?(?P<line>[0-9]{1,7}) (?P<code>.{1,400})$")
+_MARKED = re.compile(r"^>(?P<code> {2,200}[^ ].{0,400})$")  # pytest's failing line
+_CARETS = re.compile(r"^[ ~^]{1,400}$")
+_ERROR = re.compile(
+    r"^(?:[\w.]{0,200}(?:Error|Exception|Warning|Interrupt|Exit)\b|Traceback |During |The above )", re.ASCII
+)
+_ANOTHER = re.compile(r"Traceback \(most recent call last\)|During handling of the above|The above exception was")
+_LIBRARY = re.compile(
+    r"(?:site|dist)-packages/|/lib(?:64)?/python[0-9]|/Lib/|(?:[Pp]ython|conda)[^/]{0,20}/(?:envs/[^/]{1,80}/)?lib/"
+    r"|^<(?:frozen|string|__array)|(?:^|/)torch/(?:nn|utils|optim|autograd|cuda|distributed|_[a-z]\w{0,40})(?:/|\.py)"
+    r"|(?:^|/)torch/(?:functional|serialization|storage|_?tensor)\.py$",
+    re.ASCII,
+)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One frame: `file` with forward slashes, `line` (0 where none was shown), `function`, the `code` shown, or ''.
+
+    `code` has several lines where the traceback shows a statement of several.
+    """
+
+    file: str
+    line: int
+    function: str
+    code: str
+
+    @property
+    def in_library(self) -> bool:
+        """Whether the file belongs to Python or to an installed package."""
+        return bool(_LIBRARY.search(self.file))
+
+
+def frames(before: Sequence[str], after: Sequence[str] = ()) -> list[Frame]:
+    """The frames in the lines of a cleaned paste that stand before a message and after it, in their order.
+
+    Those after it count up to the next traceback only, which is another error's. Where there are none, any do: then the
+    message may be a title.
+    """
+    other = next((index for index, line in enumerate(after) if _ANOTHER.search(line)), len(after))
+    return _frames([*before, *after[:other]]) or _frames(after)
+
+
+def _frames(lines: Sequence[str]) -> list[Frame]:
+    found: list[Frame] = []
+    code: list[str] = []  # of the last frame; in pytest's long form, of the next
+    margin: str | None = None  # what stands before that code; None if its lines are numbered
+    number = 0  # of its last line
+    path = ""  # the part of a file's path that stood in the line before
+    for written in lines:
+        line = written.rstrip()
+        if path and _PATH_ENDS.match(line):
+            line = path + line.strip()
+        path = ""
+        if form := next(filter(None, (form.match(line) for form in _COMPILED)), None):
+            groups = form.groupdict()
+            if "shown" not in groups:
+                code = []
+            margin = groups.get("margin")
+            function = (groups.get("function") or "").split("(")[0].strip()
+            file = groups["file"].strip().replace("\\", "/")
+            found.append(Frame(file, int(groups.get("line") or 0), function, _dedented(code)))
+        elif (numbered := _NUMBERED.match(line)) and found and margin is None:
+            begins = not code and (numbered["arrow"] or int(numbered["line"]) == found[-1].line)
+            if begins or (_open(code) and int(numbered["line"]) == number + 1):
+                number = int(numbered["line"])
+                code.append(numbered["code"])
+                found[-1] = replace(found[-1], line=found[-1].line or number, code=_dedented(code))
+        elif marked := _MARKED.match(line):
+            code, margin = [" " + marked["code"]], None
+        elif margin is not None and (text := _beyond(margin, line)) and not _CARETS.match(text):
+            if not code or _open(code):
+                code.append(text[:400])
+                found[-1] = replace(found[-1], code=_dedented(code))
+            else:
+                margin = None
+        elif margin is None and _open(code) and line.startswith("    ") and not _CARETS.match(line):
+            code.append(line[:400])
+        elif _NAME.match(line) and found and not found[-1].function and not found[-1].code:
+            found[-1] = replace(found[-1], function=line.strip())
+        elif _PATH_BEGINS.match(line):
+            path = line.strip()
+    return found
+
+
+def _beyond(margin: str, line: str) -> str:
+    """What a line shows right of `margin`, or "" if it cannot be the code of a frame that stood behind it."""
+    indent = len(line) - len(line.lstrip())
+    if not margin.strip():
+        # Without any indents, as where a web page lost them, only an error's own line tells itself from code.
+        return line if indent > len(margin) or not (margin or _ERROR.match(line)) else ""
+    alike = re.sub("[0-9]", "0", line[: len(margin)]) == re.sub("[0-9]", "0", margin)
+    text = line[len(margin) :]
+    return text if alike and text.startswith("  ") else ""
+
+
+def _open(code: list[str]) -> bool:
+    """Whether a statement goes on in the next line; not for a line that `rich` cut, which ends anywhere."""
+    text = "".join(code)
+    return (
+        text.endswith(("(", "[", "{", ","))
+        and len(code) < 10
+        and sum(text.count(sign) for sign in "([{") > sum(text.count(sign) for sign in ")]}")
+    )
+
+
+def _dedented(code: list[str]) -> str:
+    indent = min((len(line) - len(line.lstrip()) for line in code), default=0)
+    return "\n".join(line[indent:] for line in code)

@@ -1,0 +1,67 @@
+"""From whatever a person pastes to text that patterns can be matched against.
+
+A paste may hold colours, the boxes that `rich` draws, prefixes of ranks and quotations, typographic quotes, blanks of
+other scripts, bytes that were not UTF-8. docs/assets/doctor.js does the same, step by step, in the browser: a test
+compares the two, so a change here is a change there. After `clean` the only blanks are the space and the line end, and
+there are no control characters and no lone surrogates.
+"""
+
+import re
+
+_NOT_PLAIN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+_LINE_END = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_COLOUR = re.compile(r"\x1b\[[0-9;:?]{0,40}[@-~]|\x1b\][^\x07\x1b\n]{0,1000}(?:\x07|\x1b\\)")
+# Where the escape was lost, or written out. Without digits it would be code: `x[mask]`.
+_COLOUR_WRITTEN = re.compile(r"\[(?:[0-9]{1,3};){0,8}[0-9]{1,3}m")
+_ESCAPES_WRITTEN = ("\\u001b[", "\\x1b[", "\\033[", "^[[", "\u241b[")
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
+_BLANK = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u2500-\u259f]")  # blanks, and the lines of boxes
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_SIGNS, _PLAIN = "\u2018\u2019\u201c\u201d\uff07\uff02\uff0c\uff1a\uff08\uff09\uff01", "''\"\"'\",:()!"
+_SIGN = re.compile(f"[{_SIGNS}]")
+_ENTITIES = {"&#39;": "'", "&#x27;": "'", "&quot;": '"', "&lt;": "<", "&gt;": ">", "&nbsp;": " ", "&amp;": "&"}
+_LINE_END_WRITTEN = re.compile(r"\\n(?=  File |Traceback|    |[A-Z]\w{2,40}(?:Error|Exception)\b)", re.ASCII)
+_NOTEBOOK_LINK = re.compile(r"<a href='vscode-[^'>\n]{1,1000}'>([0-9]{1,7})</a>")
+_PREFIX = re.compile(
+    r"^ {0,200}(?:(?:\[(?:rank|default)[0-9]{1,5}\]:|\[[0-9]{1,5},[0-9]{1,5}\]<std(?:err|out)>:"
+    r"|\([\w:.-]{1,80} pid=[0-9]{1,9}(?:, ip=[0-9.]{1,20})?\)|[>|]) ?)+",
+    re.MULTILINE | re.ASCII,
+)
+# pytest marks the error with "E", and the failing line with ">", which `samedevice.doctor.frames` reads.
+_PYTEST = re.compile("^E(?: {3,40}|$)", re.MULTILINE)
+
+
+def clean(text: str) -> str:
+    """`text` in its lines, without colours, boxes, prefixes and typographic quotes."""
+    # What is not there is not looked for twice: a log may have ten million characters.
+    if _NOT_PLAIN.search(text):
+        text = _LINE_END.sub("\n", text).replace("\t", "    ")
+        text = _CONTROL.sub(" ", _COLOUR.sub("", text))
+    if "[" in text and _COLOUR_WRITTEN.search(text):
+        for escape in _ESCAPES_WRITTEN:
+            text = text.replace(escape, "[")
+        text = _COLOUR_WRITTEN.sub("", text)
+    if not text.isascii():
+        text = _INVISIBLE.sub("", _BLANK.sub(" ", _SURROGATE.sub("\ufffd", text)))
+        text = _SIGN.sub(lambda sign: _PLAIN[_SIGNS.index(sign[0])], text)
+    if "&" in text:
+        for entity, sign in _ENTITIES.items():
+            text = text.replace(entity, sign)
+    if "\\n" in text and _LINE_END_WRITTEN.search(text):
+        text = _LINE_END_WRITTEN.sub("\n", text).replace('\\"', '"')
+    if "vscode-" in text:
+        text = _NOTEBOOK_LINK.sub(r"\1", text)
+    if "E   " in text and _PYTEST.search(text):
+        return _PYTEST.sub("", text)
+    return _PREFIX.sub("", text) if any(sign in text for sign in (">", "|", "]:", " pid=")) else text
+
+
+def lines(cleaned: str) -> list[str]:
+    """The lines that hold anything."""
+    return [line for line in cleaned.split("\n") if line and not line.isspace()]
+
+
+def squeezed(line: str) -> str:
+    """`line` with every run of blanks a single space, none at its ends."""
+    return " ".join(line.split())

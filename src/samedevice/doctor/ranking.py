@@ -1,0 +1,91 @@
+"""Which cause is likely: what the message says by itself, then what stands around it."""
+
+import functools
+import re
+from dataclasses import dataclass
+
+from samedevice.catalog import Cause, Clue, load
+from samedevice.doctor.reading import Reading
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class LikelyCause:
+    """A cause of the catalog (`id`, `title`, `why`, `before`, `after`, `confirm`, `lesson`), and what speaks for it."""
+
+    cause: Cause
+    because: tuple[str, ...]
+
+    @property
+    def id(self) -> str:
+        return self.cause.id
+
+    @property
+    def title(self) -> str:
+        return self.cause.title
+
+    @property
+    def why(self) -> str:
+        return self.cause.why
+
+    @property
+    def fix(self) -> str:
+        """The lines to change, mended; `cause.before` has them as they fail."""
+        return self.cause.after
+
+    @property
+    def lesson(self) -> str:
+        return self.cause.lesson
+
+
+def rank(reading: Reading) -> tuple[LikelyCause, ...]:
+    """The causes that `reading.message` can have, likeliest first, at most five."""
+    points: dict[str, float] = {}
+    because: dict[str, list[tuple[float, str]]] = {}
+
+    def speaks(cause: str, weight: float, reason: str) -> None:
+        points[cause] += weight
+        if reason and weight > 0:
+            because[cause].append((weight, reason))
+
+    for possible in reading.message.causes:
+        points.setdefault(possible.id, 0.0)
+        because.setdefault(possible.id, [])
+        if all(re.fullmatch(want, reading.reads.get(name, ""), re.ASCII) for name, want in possible.when.items()):
+            speaks(possible.id, possible.points, filled(possible.because, reading.reads) or "")
+    texts = {
+        "trace": reading.trace,
+        "code": "\n".join(frame.code for frame in reading.frames if not frame.in_library),
+        "line": reading.place.code if reading.place else "",
+    }
+    for clue, pattern in _clues():
+        concerned = [cause for cause in clue.causes if cause in points]
+        if (
+            concerned
+            and (not clue.messages or reading.message.id in clue.messages)
+            and pattern.search(texts[clue.where])
+        ):
+            for cause in concerned:
+                speaks(cause, clue.causes[cause], filled(clue.because, reading.reads) or "")
+    order = sorted((cause for cause in points if points[cause] > 0), key=lambda cause: -points[cause])
+    causes = load().causes
+    return tuple(
+        LikelyCause(
+            causes[cause], tuple(dict.fromkeys(text for _, text in sorted(because[cause], key=lambda one: -one[0])))
+        )
+        for cause in order[:_SHOWN]
+    )
+
+
+@functools.cache
+def _clues() -> list[tuple[Clue, re.Pattern[str]]]:
+    return [(clue, re.compile(clue.pattern, re.ASCII)) for clue in load().clues]
+
+
+def filled(sentence: str, reads: dict[str, str]) -> str | None:
+    """`sentence` with its {names} replaced by what was read, or None where one of them was not."""
+    names = re.findall(r"\{(\w+)\}", sentence)
+    if any(name not in reads for name in names):
+        return None
+    return re.sub(r"\{(\w+)\}", lambda match: reads[match[1]], sentence)

@@ -1,0 +1,103 @@
+"""What a paste says: which message of PyTorch's, with which argument, devices and op, and which frames lead to it."""
+
+import bisect
+import itertools
+import re
+from dataclasses import dataclass
+
+from samedevice.catalog import Message, Other
+from samedevice.doctor.frames import Frame, frames
+from samedevice.doctor.matching import Found, last_message, last_message_unbroken, last_other
+from samedevice.doctor.paste import clean, lines, squeezed
+
+WINDOW = 200_000  # characters read at once, from the end; the page reads one window
+_OVERLAP = 8_000  # no message is longer
+_LINES_BEFORE, _LINES_AFTER, _LINE = 200, 60, 2_000  # how much around the message, in lines and characters a line
+
+_METHOD = re.compile(r"^wrapper_(?:(?:CUDA|XPU|NPU|HPU|MPS|PrivateUse1|Sparse\w{1,20}|Composite\w{1,40})_)?", re.ASCII)
+_ACCELERATOR = re.compile("cuda|gpu|mps|xpu|npu|hpu|mtia|hip|xla|privateuse|^[0-9]{1,3}$")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A message found in a paste, what it names (`reads`), and what stands around it.
+
+    Beside what the patterns name, `reads` has `op`, `device_kind`, `others_kind` and `between` where they follow.
+    `trace` has the lines without their indents, each between two line ends, and slashes for backslashes.
+    """
+
+    message: Message
+    reads: dict[str, str]
+    frames: list[Frame]
+    trace: str
+
+    @property
+    def place(self) -> Frame | None:
+        """The innermost frame in the user's own files that shows its code, else the innermost that does."""
+        shown = [frame for frame in self.frames if frame.code]
+        return next((frame for frame in reversed(shown) if not frame.in_library), shown[-1] if shown else None)
+
+
+def read(text: str) -> Reading | Other | None:
+    """The last message about devices in `text`; else the last error known to be about something else; else None."""
+    end, other = len(text), None
+    while True:
+        start = max(0, end - WINDOW)
+        window, pieces = _lines(text[start:end])
+        joined = " ".join(pieces)
+        found = last_message(joined)
+        if end == len(text):
+            # A terminal may have broken the message inside a word: then it reads on only where the break is cut out.
+            unbroken = last_message_unbroken("".join(pieces))
+            if unbroken and (found is None or (unbroken.entry is not found.entry and unbroken.holds(found))):
+                return _reading(window, pieces, "", unbroken)
+        if found and start > 0 and found.start < _OVERLAP:
+            # Its traceback stands left of this window.
+            window, pieces = _lines(text[max(0, start - WINDOW) : end])
+            found = last_message(" ".join(pieces))
+        if found:
+            return _reading(window, pieces, " ", found)
+        other = other or last_other(joined)
+        if start == 0:
+            return other
+        end = start + _OVERLAP
+
+
+def _lines(text: str) -> tuple[list[str], list[str]]:
+    """The lines of a paste, cleaned; and without their indents."""
+    window = lines(clean(text))
+    return window, [squeezed(line) for line in window]
+
+
+def _reading(window: list[str], pieces: list[str], joint: str, found: Found[Message]) -> Reading:
+    starts = list(itertools.accumulate((len(piece) + len(joint) for piece in pieces), initial=0))
+    first = bisect.bisect_right(starts, found.start) - 1
+    last = bisect.bisect_left(starts, found.end) - 1
+    before = window[max(0, first - _LINES_BEFORE) : first]
+    after = window[last + 1 : last + 1 + _LINES_AFTER]
+    beside = [pieces[first][: found.start - starts[first]], pieces[last][found.end - starts[last] :]]
+    before, after = [line[:_LINE] for line in [*before, beside[0]]], [line[:_LINE] for line in [beside[1], *after]]
+    trace = "\n".join(["", *map(squeezed, [*before, *after]), ""]).replace("\\", "/")
+    return Reading(found.entry, _reads(found.match), frames(before, after), trace)
+
+
+def _reads(match: re.Match[str]) -> dict[str, str]:
+    reads = {name: value for name, value in match.groupdict().items() if value}
+    if "method" in reads and "op" not in reads:
+        reads["op"] = _METHOD.sub("", reads["method"]).strip("_")
+    for name in ("device", "others"):
+        if name in reads:
+            reads[f"{name}_kind"] = _kind(reads[name])
+    if "device" in reads and "others" in reads:
+        kinds = {reads["device_kind"], reads["others_kind"]}
+        if "meta" in kinds:
+            reads["between"] = "meta"
+        elif "accelerator" in kinds:
+            reads["between"] = "cpu and accelerator" if "cpu" in kinds else "two accelerators"
+    return reads
+
+
+def _kind(device: str) -> str:
+    """`device` as PyTorch wrote it: a device, a backend, a tensor's type, a number."""
+    device = device.lower()
+    return "meta" if "meta" in device else "accelerator" if _ACCELERATOR.search(device) else "cpu"

@@ -1,0 +1,103 @@
+"""The lines of every cause really fail, with the message that it names, and the mended lines really run."""
+
+import contextlib
+import functools
+import subprocess
+import sys
+import traceback
+
+import pytest
+import torch
+
+from samedevice import explain, simulate_cuda
+from samedevice.catalog import Cause, load
+
+CAUSES = load().causes
+RAISED = [pytest.param(cause, id=cause.id) for cause in CAUSES.values() if cause.raises]
+ALL = [pytest.param(cause, id=cause.id) for cause in CAUSES.values()]
+
+# A machine without GPUs is what these are about, or all that they need.
+ON_THE_MACHINE_AS_IT_IS = {"checkpoint_map_location", "ddp_unused_parameters", "no_cuda_build_or_driver"}
+# They set what the whole process shares and cannot well be undone: a process group, a start method.
+AS_A_SCRIPT = {"ddp_unused_parameters", "fork_cuda"}
+
+SIMULATION = "from samedevice import simulate_cuda; simulate_cuda(devices=2).start()\n"
+
+
+def error_of(cause: Cause, lines: str) -> str:
+    """The traceback that `lines` of a cause end in, or "" if they run to their end."""
+    if cause.id == "no_cuda_build_or_driver" and torch.backends.cuda.is_built():
+        pytest.skip("needs a CPU build of PyTorch")
+    if cause.id == "checkpoint_map_location" and torch.cuda.is_available():
+        pytest.skip("needs a machine without GPUs")
+    if cause.id in AS_A_SCRIPT:
+        return scripts(cause.id)[lines]
+    try:
+        with contextlib.nullcontext() if cause.id in ON_THE_MACHINE_AS_IT_IS else simulate_cuda(devices=2):
+            exec(compile(cause.setup + lines, cause.id, "exec"), {"__name__": cause.id})
+    except Exception as error:
+        return "".join(traceback.format_exception(error))
+    finally:
+        torch.set_default_device(None)
+    return ""
+
+
+@functools.cache
+def scripts(cause_id: str) -> dict[str, str]:
+    """The same for `before` and `after`, each in a process of its own, side by side."""
+    cause = CAUSES[cause_id]
+    start = "" if cause_id in ON_THE_MACHINE_AS_IT_IS else SIMULATION
+    running = {
+        lines: subprocess.Popen(
+            [sys.executable, "-c", start + cause.setup + lines],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+        )
+        for lines in (cause.before, cause.after)
+    }
+    said = {lines: process.communicate(timeout=60)[1] for lines, process in running.items()}
+    return {lines: said[lines] if process.returncode else "" for lines, process in running.items()}
+
+
+@pytest.mark.filterwarnings("ignore:for .* copying from a non-meta parameter:UserWarning")
+@pytest.mark.parametrize("cause", RAISED)
+def test_the_failing_lines_raise_the_message_that_the_cause_names(cause: Cause) -> None:
+    diagnosis = explain(error_of(cause, cause.before))
+    assert diagnosis.message is not None, diagnosis.says
+    assert diagnosis.message.id == cause.raises
+
+
+@pytest.mark.parametrize("cause", RAISED)
+def test_the_mended_lines_run_to_their_end(cause: Cause) -> None:
+    assert error_of(cause, cause.after) == ""
+
+
+@pytest.mark.parametrize("cause", RAISED)
+def test_a_message_that_a_cause_raises_counts_it_among_its_own(cause: Cause) -> None:
+    assert cause.id in {possible.id for possible in load().messages[cause.raises].causes}
+
+
+@pytest.mark.parametrize("cause", ALL)
+def test_a_cause_is_raised_or_says_why_not(cause: Cause) -> None:
+    assert bool(cause.raises) != bool(cause.unraised)
+
+
+@pytest.mark.parametrize("cause", ALL)
+def test_the_lines_are_python_differ_and_fit_a_phone(cause: Cause) -> None:
+    assert cause.before != cause.after
+    for lines in (cause.before, cause.after):
+        compile(lines, cause.id, "exec")
+        assert 2 <= len(lines.strip().splitlines()) <= 10
+        assert max(map(len, lines.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("cause", ALL)
+def test_a_title_fits_a_line(cause: Cause) -> None:
+    assert len(cause.title) <= 60
+    assert not cause.title.endswith(".")
+
+
+@pytest.mark.parametrize("cause", ALL)
+def test_no_fix_hard_codes_a_gpu(cause: Cause) -> None:
+    assert ".cuda(" not in cause.after
