@@ -13,7 +13,8 @@ def run(code):
 
 
 def test_the_public_names_are_these():
-    assert samedevice.__all__ == ["simulate_cuda"]
+    assert samedevice.__all__ == ["explain", "simulate_cuda"]
+    assert callable(samedevice.explain)
     assert callable(samedevice.simulate_cuda)
     with pytest.raises(AttributeError, match="'simulate_cpu'"):
         samedevice.simulate_cpu  # noqa: B018

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from samedevice.catalog import Cause, Claim, Clue, Lesson, Message, Other, Possible, load
 from samedevice.catalog.patterns import mistake as pattern_mistake
-from samedevice.catalog.patterns import needle
+from samedevice.catalog.patterns import needle, wanders
 from samedevice.doctor import explain
 
 _DERIVED = {"op": {"method"}, "device_kind": {"device"}, "others_kind": {"others"}, "between": {"device", "others"}}
@@ -140,7 +140,7 @@ def _files(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             yield Mistake(name, "", "", f"not TOML in UTF-8: {error}")
             continue
-        for other in content.keys() - {table}:
+        for other in sorted(content.keys() - {table}):
             yield Mistake(name, "", other, f"unknown: entries of this file are called {table}")
         entries = content.get(table)
         if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
@@ -167,7 +167,7 @@ def _shape(keys: dict[str, Any], kind: type, prefix: str = "") -> Iterator[tuple
         for part in dataclasses.fields(kind)
         if part.default is not dataclasses.MISSING or part.default_factory is not dataclasses.MISSING
     }
-    for key in known.keys() - keys.keys() - optional - {"example"}:
+    for key in sorted(known.keys() - keys.keys() - optional - {"example"}):
         yield prefix + key, "missing"
 
 
@@ -234,7 +234,7 @@ def _messages(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
         if not [*keys.get("causes", []), *bases.get(base, [])]:
             yield row.mistake("causes", "there is none, neither here nor in a base")
         for number, example in enumerate(keys.get("example", []), 1):
-            for name in example["reads"].keys() - names:
+            for name in sorted(example["reads"].keys() - names):
                 yield row.mistake(f"example {number}, reads, {name}", f"no pattern reads it{_near(name, names)}")
 
 
@@ -360,6 +360,8 @@ def _patterns(row: Row) -> Iterator[Mistake]:
         wrong = pattern_mistake(pattern)
         if not wrong and not needle(pattern):
             wrong = "it has no words that a text must contain: at least four letters outside groups"
+        if not wrong and wanders(pattern):
+            wrong = "begins with a long repeat: write \\b before it, or each letter of a text is tried as its start"
         if not wrong and ("\\n" in pattern or "  " in pattern):
             wrong = "never matches: text is read with its line ends and runs of blanks made single spaces"
         if wrong:

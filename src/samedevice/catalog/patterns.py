@@ -12,7 +12,7 @@ text made to do so could keep them busy for minutes:
   unless the pattern ends with it.
 
 A message's pattern also has words that every text it matches contains (`needle`), so it has no alternative at its top
-level: that is two patterns.
+level: that is two patterns. And where it begins with a word of any kind, it begins with `\\b` (`wanders`).
 
 Captures are `(?P<name>...)`; Python compiles with re.ASCII.
 """
@@ -141,6 +141,30 @@ def needle(pattern: str) -> str:
             run = ""
     longest = max([*runs, run], key=len)
     return longest if len(re.findall(r"\w", longest)) >= 4 else ""
+
+
+def wanders(pattern: str) -> bool:
+    """Whether a search for `pattern` tries a long repeat from every letter: at its start, and without `\\b`."""
+    parts = tokens(pattern)
+    index = 0
+    while index < len(parts):
+        part, following = parts[index], parts[index + 1] if index + 1 < len(parts) else Token("end", "", 0)
+        if part.kind in ("capture", "group", "close"):
+            index += 1
+        elif following.kind == "bounded" and int(re.findall(r"\d+", following.text)[-1]) >= 10:
+            return True
+        elif following.text == "?":
+            index += 2
+        else:
+            # It begins with this part, and if the group around it may be left out, with what follows that group.
+            ends = (
+                at for at in range(index, len(parts) - 1) if parts[at].kind == "close" and parts[at + 1].text == "?"
+            )
+            end = next((at for at in ends if parts[at].depth < part.depth), None)
+            if end is None:
+                return False
+            index = end + 2
+    return False
 
 
 def glued(pattern: str) -> str:

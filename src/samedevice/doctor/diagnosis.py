@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from samedevice.catalog import Message, Other
 from samedevice.doctor.frames import Frame
@@ -10,6 +10,7 @@ from samedevice.doctor.ranking import LikelyCause, filled, rank
 from samedevice.doctor.reading import read
 
 if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions
     from rich.text import Text
 
 
@@ -49,10 +50,10 @@ class Diagnosis:
 
         return as_html(self)
 
-    def __rich_console__(self, *_: Any) -> "Iterator[Text]":
+    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "Iterator[Text]":
         from samedevice.doctor.rendering import as_rich
 
-        yield as_rich(self)
+        yield as_rich(self, options.max_width)
 
 
 def explain(error: str | bytes) -> Diagnosis:

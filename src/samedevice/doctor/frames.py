@@ -13,7 +13,7 @@ _FUNCTION, _SOURCE = r"(?P<function>.{1,400})", r"(?P<file>[^ ].{0,400}?\.pyx?)"
 _FORMS = [
     # Python's own, behind whatever a log, a launcher or a quotation puts before each line (`margin`)
     rf'^(?P<margin>.{{0,200}}?)File "(?P<file>[^"]{{1,400}})", line {_LINE}(?:,? in {_FUNCTION})?$',
-    # IPython 8 and 9: "File ~/train.py:16, in main(n)", "Cell In[2], line 4, in step(x)"; 8.0: "Input In [2], in step(x)"
+    # IPython 8, 9: "File ~/train.py:16, in main(n)", "Cell In[2], line 4, in step(x)"; 8.0: "Input In [2], in step(x)"
     rf"^ {{0,40}}File {_FILE}:{_LINE}(?:, in {_FUNCTION})?$",
     rf"^ {{0,40}}(?P<file>(?:Cell|Input) In ?\[[0-9]{{1,7}}\])(?:, line {_LINE})?(?:, in {_FUNCTION})?$",
     # VS Code: "/home/me/a.ipynb Cell 3 in <cell line: 1>()", "/home/me/a.ipynb Cell 3 line 1"

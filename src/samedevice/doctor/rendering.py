@@ -1,13 +1,14 @@
 """A diagnosis as text, for `rich` and as HTML: where, one sentence, the fix, and the details last.
 
-All three render one outline, as docs/assets/doctor.js does in the browser. What was pasted is shown as it is, never as HTML;
-`code` between backticks is marked only in sentences of the catalog.
+All three render one outline. What was pasted is shown as it is, never as HTML; `code` between backticks is marked only
+in sentences of the catalog, and no line ends within it.
 """
 
 import difflib
 import html
 import re
 import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,22 +21,27 @@ if TYPE_CHECKING:
     from samedevice.doctor.diagnosis import Diagnosis
 
 _WIDTH = 88
+_SHOWN = 3  # causes whose change text shows; HTML folds
+_REASONS = 3  # of what speaks for a cause, strongest first
 
 
 @dataclass(frozen=True)
 class Section:
-    """One cause: its heading, the lines to change (each with "-", "+" or " " before it), and labelled sentences."""
+    """One cause: its title, the lines to change (each with "- ", "+ " or "  " before it), and labelled sentences."""
 
-    heading: str
+    title: str
     change: list[str]
     details: list[tuple[str, str]]
 
 
 @dataclass(frozen=True)
 class Outline:
+    """What is shown, in this order: `first` are labelled sentences like `details`, for what cannot wait."""
+
     place: str
-    code: str
+    code: list[str]
     says: str
+    first: list[tuple[str, str]]
     sections: list[Section]
     details: list[tuple[str, str]]
     links: list[tuple[str, str]]
@@ -43,36 +49,36 @@ class Outline:
 
 def outline(diagnosis: "Diagnosis") -> Outline:
     message, place = diagnosis.message, diagnosis.place
-    sections = []
-    for number, likely in enumerate(diagnosis.causes):
-        details = [("Why", likely.why)]
-        details += [("Here", reason) for reason in likely.because]
-        details += [("Make sure", likely.cause.confirm)]
-        if load().lessons[likely.lesson].ready:
-            details += [("Lesson", lesson_page(likely.lesson))]
-        heading = f"{'Most likely' if number == 0 else 'Or'}: {likely.title}"
-        sections.append(Section(heading, change(likely.cause), details))
-    details, links = [], []
-    if message and message.note:
-        details.append(("Note", message.note))
-    if diagnosis.ask:
-        details.append(("Next", diagnosis.ask))
+    shown = []
+    if place:
+        function = "" if place.function.startswith("<") else place.function
+        shown = [place.file, place.line and f"line {place.line}", function and f"in {function}"]
+    ask = [("Next", diagnosis.ask)] if diagnosis.ask else []
+    # The message says itself what it lacks, or there is none: then nothing else helps as much.
+    at_once = message is None or bool(message.ask)
     if message:
-        links.append((message.id, error_page(message.id)))
+        links = [(f"More about {message.id}", error_page(message.id))]
     elif diagnosis.other:
-        links.append(("Read on", diagnosis.other.link))
-    elif diagnosis.text.strip():
-        links.append(("If it is a device error, tell us", issue_form(diagnosis.text)))
+        links = [("Read on", diagnosis.other.link)]
+    else:
+        links = [("If it is a device error, tell us", issue_form(diagnosis.text))] if diagnosis.text.strip() else []
     return Outline(
-        f"{place.file}{f', line {place.line}' if place.line else ''}{f', in {place.function}' if place.function else ''}"
-        if place
-        else "",
-        place.code if place else "",
+        ", ".join(str(part) for part in shown if part),
+        place.code.split("\n") if place else [],
         diagnosis.says,
-        sections,
-        details,
+        ask if at_once else [],
+        [_section(likely.cause, likely.because) for likely in diagnosis.causes],
+        [*([("Note", message.note)] if message and message.note else []), *([] if at_once else ask)],
         links,
     )
+
+
+def _section(cause: Cause, because: tuple[str, ...]) -> Section:
+    here = [("Here", " ".join(because[:_REASONS]))] if because else []
+    details = [*here, ("Why", cause.why), ("Make sure", cause.confirm)]
+    if load().lessons[cause.lesson].ready:
+        details.append(("Lesson", lesson_page(cause.lesson)))
+    return Section(cause.title, change(cause), details)
 
 
 def change(cause: Cause) -> list[str]:
@@ -83,59 +89,93 @@ def change(cause: Cause) -> list[str]:
 
 def as_text(diagnosis: "Diagnosis") -> str:
     """At most 88 columns, but for code and addresses, which are never broken."""
-    parts = outline(diagnosis)
-    written = []
-    if parts.place:
-        written += [parts.place, f"    {parts.code}", ""]
-    written += [_filled(parts.says), ""]
-    for section in parts.sections:
-        written += [_filled(section.heading), "", *(f"    {line}".rstrip() for line in section.change), ""]
-        written += [_detail(label, text) for label, text in section.details]
-        written += [""]
-    written += [_filled(f"{label}: {text}") for label, text in parts.details]
-    written += [f"{label}: {address}" for label, address in parts.links]
-    return "\n".join(written).rstrip("\n") + "\n"
+    return "".join(f"{line}\n" for _, line in _lines(outline(diagnosis), _WIDTH))
 
 
-def _filled(text: str, indent: str = "") -> str:
-    return textwrap.fill(
-        text, _WIDTH, initial_indent=indent, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-    )
-
-
-def _detail(label: str, text: str) -> str:
-    return _filled(f"{label}: {text}", "  ")
-
-
-def as_rich(diagnosis: "Diagnosis") -> "Text":
+def as_rich(diagnosis: "Diagnosis", width: int = _WIDTH) -> "Text":
     """The same, in the terminal's own colours."""
     from rich.text import Text
 
-    styled = Text()
-    for line in as_text(diagnosis).splitlines(keepends=True):
-        style = {"    - ": "red", "    + ": "green"}.get(line[:6], "")
-        style = style or ("bold" if line.startswith(("Most likely: ", "Or: ")) else "")
-        styled.append(line, style)
-    return styled
+    styles = {"place": "bold", "heading": "bold", "-": "red", "+": "green"}
+    lines = [(line, styles.get(kind, "")) for kind, line in _lines(outline(diagnosis), min(width, _WIDTH))]
+    return Text("\n").join(Text(line, style) for line, style in lines)
+
+
+def _lines(parts: Outline, width: int) -> Iterator[tuple[str, str]]:
+    """Each line of the text, after what it is."""
+
+    def filled(kind: str, text: str, indent: str = "") -> Iterator[tuple[str, str]]:
+        unbroken = re.sub("`[^`]+`", lambda code: code[0].replace(" ", "\0"), text)
+        lines = textwrap.wrap(
+            unbroken,
+            width,
+            initial_indent=indent,
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        return ((kind, line.replace("\0", " ")) for line in lines)
+
+    if parts.code:
+        yield "place", parts.place
+        yield from (("code", f"    {line}") for line in parts.code)
+        yield "", ""
+    yield from filled("says", parts.says)
+    for label, text in parts.first:
+        yield from filled("", f"{label}: {text}")
+    for number, section in enumerate(parts.sections[:_SHOWN]):
+        yield "", ""
+        yield from filled("heading", f"{'Or' if number else 'Most likely'}: {section.title}")
+        yield "", ""
+        for line in _changed(section.change) if number else section.change:
+            yield line[:1], f"    {line}".rstrip()
+        yield "", ""
+        for label, text in section.details:
+            if not number or label in ("Here", "Make sure"):  # what tells whether it is this cause
+                yield from filled("", f"{label}: {text}", "  ")
+    if rest := [section.title for section in parts.sections[_SHOWN:]]:
+        yield "", ""
+        yield from filled("", f"Less likely: {'; '.join(rest)}.")
+    if parts.details or parts.links:
+        yield "", ""
+    for label, text in parts.details:
+        yield from filled("", f"{label}: {text}")
+    for label, address in parts.links:
+        # Filled with the text, the form's address would be longer than all that is said.
+        yield "", f"{label}: {address.partition('&error=')[0]}"
+
+
+def _changed(lines: list[str]) -> list[str]:
+    """The lines that go and come alone, without the indent that they share."""
+    lines = [line for line in lines if line.startswith(("-", "+"))]
+    indent = min((len(line[2:]) - len(line[2:].lstrip()) for line in lines if line[2:]), default=0)
+    return [line[:2] + line[2 + indent :] for line in lines]
 
 
 def as_html(diagnosis: "Diagnosis") -> str:
     """A fragment without styles or scripts: a page's Content-Security-Policy need not allow it anything."""
     parts = outline(diagnosis)
     written = ['<div class="samedevice">']
-    if parts.place:
-        written.append(f"<p>{html.escape(parts.place)}</p><pre><code>{html.escape(parts.code)}</code></pre>")
+    if parts.code:
+        written.append(f"<p>{html.escape(parts.place)}</p>")
+        written.append(f"<pre><code>{html.escape(chr(10).join(parts.code))}</code></pre>")
     # The sentence holds what was read from the paste: its backticks are marked only after everything was escaped.
-    written.append(f'<p class="samedevice-says">{_marked(parts.says)}</p>')
+    written.append(f'<p class="samedevice-says"><strong>{_marked(parts.says)}</strong></p>')
+    written += [_labelled(label, text) for label, text in parts.first]
     for number, section in enumerate(parts.sections):
-        body = [_change(section.change), "<dl>"]
-        body += [f"<dt>{html.escape(label)}</dt><dd>{_marked_or_link(text)}</dd>" for label, text in section.details]
-        body.append("</dl>")
-        opened = " open" if number == 0 else ""
-        written.append(f"<details{opened}><summary>{_marked(section.heading)}</summary>{''.join(body)}</details>")
-    written += [f"<p>{html.escape(label)}: {_marked(text)}</p>" for label, text in parts.details]
+        heading = f"{'Or' if number else 'Most likely'}: {section.title}"
+        rows = [f"<dt>{label}</dt><dd>{_marked_or_link(text)}</dd>" for label, text in section.details]
+        written.append(
+            f"<details{'' if number else ' open'}><summary>{_marked(heading)}</summary>\n"
+            f"{_change(section.change)}\n<dl>{''.join(rows)}</dl></details>"
+        )
+    written += [_labelled(label, text) for label, text in parts.details]
     written += [f"<p>{_link(address, label)}</p>" for label, address in parts.links]
     return "\n".join([*written, "</div>"])
+
+
+def _labelled(label: str, text: str) -> str:
+    return f"<p>{label}: {_marked(text)}</p>"
 
 
 def _change(lines: list[str]) -> str:

@@ -1,0 +1,349 @@
+# ruff: noqa: E501 (a mistake is a row)
+"""The catalog is without mistakes, each kind of mistake is named, and what the catalog holds is shipped and read."""
+
+import functools
+import importlib.resources
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from samedevice import explain
+from samedevice.catalog import check, load
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "src" / "samedevice" / "catalog"
+
+# A whole catalog, small enough to be read again for every mistake that is put into it.
+MESSAGE = r"""
+[[message]]
+id = "SD999"
+title = "The flux differs"
+raised = "flux.cpp"
+says = ["The flux of {device} differs.", "Fluxes differ."]
+patterns = ['the flux of (?P<device>\w{1,9}) differs from all others']
+texts = [{torch = "2.13.0", text = "the flux of cpu differs from all others"}]
+base = "flux"
+causes = [{id = "old_flux", points = 1, when = {device = "c.u"}, because = "It is on {device}."}]
+
+[[message.example]]
+text = "RuntimeError: the flux of cpu differs from all others"
+reads = {device = "cpu"}
+first = "old_flux"
+"""
+FILES = {
+    "messages/flux.toml": MESSAGE,
+    "messages/other.toml": """
+[[message]]
+id = "SD998"
+title = "The flow stopped"
+raised = "flow.cpp"
+says = ["No flow."]
+patterns = ["the flow has stopped"]
+texts = [{torch = "2.13.0", text = "the flow has stopped"}]
+causes = [{id = "no_flow", points = 1}]
+""",
+    "bases.toml": """
+[[base]]
+name = "flux"
+causes = [{id = "weak_flux", points = 0.5}]
+""",
+    "causes.toml": "".join(
+        f"""
+[[cause]]
+id = "{name}"
+title = "Flux: {name}"
+why = "Fluxes age. `renew` renews one."
+before = \'\'\'
+$ flux --old
+flux = {name}(1)
+\'\'\'
+after = \'\'\'
+flux = new({name})
+\'\'\'
+confirm = "Print `flux.age`."
+lesson = "01-flux"
+unraised = "No test has a flux."
+"""
+        for name in ("old_flux", "weak_flux", "no_flow")
+    ),
+    "clues.toml": """
+[[clue]]
+pattern = "flux"
+causes = {old_flux = 1}
+because = "There is a flux."
+messages = ["SD999"]
+""",
+    "other.toml": """
+[[other]]
+id = "flux_empty"
+title = "The flux is empty"
+says = "A flux is empty."
+patterns = ["the flux is empty of all"]
+link = "https://example.org/flux"
+""",
+    "claims.toml": """
+[[claim]]
+id = "flux-flows"
+claim = "A flux flows."
+verdict = "false"
+truth = "It does not."
+proof = "Look at `flux`."
+home = "01-flux"
+seen = []
+""",
+    "lessons.toml": """
+[[lesson]]
+slug = "01-flux"
+title = "Fluxes"
+ready = true
+""",
+}
+
+
+def forget():
+    """Have the catalog read again, by all that keep something of it."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith(("samedevice.catalog", "samedevice.doctor")):
+            for value in vars(module).values():
+                if isinstance(value, functools._lru_cache_wrapper):
+                    value.cache_clear()
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder that is read in the catalog's place."""
+    (tmp_path / "messages").mkdir()
+    files = importlib.resources.files
+    monkeypatch.setattr(
+        importlib.resources, "files", lambda package: tmp_path if package == "samedevice.catalog" else files(package)
+    )
+    forget()
+    yield tmp_path
+    monkeypatch.undo()
+    forget()
+
+
+@pytest.fixture
+def flux(folder):
+    """The small catalog."""
+    for name, text in FILES.items():
+        (folder / name).write_text(text, "utf-8")
+    return folder
+
+
+@pytest.fixture
+def copy(folder):
+    """A copy of the catalog."""
+    for file in FOLDER.rglob("*.toml"):
+        shutil.copy(file, folder / file.relative_to(FOLDER))
+    return folder
+
+
+def replaced(file, old, new):
+    text = file.read_text("utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new, 1), "utf-8")
+
+
+def test_the_catalog_has_no_mistake():
+    assert check.mistakes() == []
+
+
+def test_the_command_says_how_much_there_is_and_needs_no_torch():
+    code = "import runpy, sys; sys.modules['torch'] = None; runpy.run_module('samedevice.catalog', run_name='__main__')"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr
+    line = f"{len(load().messages)} messages with \\d+ texts, .*, {len(load().lessons)} lessons: no mistake.\n"
+    assert re.fullmatch(line, process.stdout)
+
+
+def test_the_command_prints_a_line_a_mistake_and_fails(copy, capsys):
+    replaced(copy / "claims.toml", 'verdict = "false"', 'verdict = "wrong"')
+    replaced(copy / "other.toml", 'link = "https://', 'link = "http://')
+    assert check.main() == 2
+    first, second = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"other\.toml: \w+: link: 'http:.* should begin with https://", first)
+    assert re.fullmatch(r"claims\.toml: [\w-]+: verdict: 'wrong' should be one of: false, .*", second)
+
+
+def test_the_small_catalog_is_right_before_it_is_spoilt(flux, capsys):
+    assert check.main() == 0
+    assert capsys.readouterr().out.startswith("2 messages with 3 texts, 3 causes, 1 clues, ")
+
+
+F = "messages/flux.toml"
+PATTERN = r"'the flux of (?P<device>\w{1,9}) differs from all others'"
+MISTAKES = [
+    # what, file, old, new, and of the mistake: entry, key, words
+    ("not TOML", F, "[[message]]", "[[message", "", "", "not TOML in UTF-8: "),
+    ("a string not closed", F, 'title = "The', 'title = The', "", "", "(at line 4, column 9)"),
+    ("another table", F, "[[message]]", "[[mesage]]", "", "mesage", "entries of this file are called message"),
+    ("no entries", F, "[[message]]\n", "[message]\n", "", "message", "write [[message]] before each"),
+    ("an unknown key", F, "title =", "tilte =", "SD999", "tilte", "do you mean title?"),
+    ("a missing key", F, 'raised = "flux.cpp"\n', "", "SD999", "raised", "missing"),
+    ("a string for a list", F, f"patterns = [{PATTERN}]", f"patterns = {PATTERN}", "SD999", "patterns", "should be a list"),
+    ("a number for a string", F, '"The flux differs"', "3", "SD999", "title", "3 should be a string"),
+    ("a string for a number", F, "points = 1", 'points = "1"', "SD999", "causes 1, points", "should be a number"),
+    ("true for a number", F, "points = 1", "points = true", "SD999", "causes 1, points", "should be a number"),
+    ("a string for a table", F, '{device = "c.u"}', '"c.u"', "SD999", "causes 1, when", "should be a table"),
+    ("a number in a table", F, '{device = "c.u"}', "{device = 1}", "SD999", "causes 1, when, device", "a string"),
+    ("a string in a list of tables", F, '{torch = "2.13.0", text = "the flux of cpu differs from all others"}', '"the flux"', "SD999", "texts 1", "should be a table"),
+    ("a string for true", "lessons.toml", "ready = true", 'ready = "yes"', "01-flux", "ready", "true or false"),
+    ("an unknown key inside", F, "points = 1", "point = 1", "SD999", "causes 1, point", "do you mean points?"),
+    ("a key inside that is missing", F, 'reads = {device = "cpu"}\n', "", "SD999", "example 1, reads", "missing"),
+    ("an id of another form", F, '"SD999"', '"SD99"', "SD99", "id", "SD and three digits"),
+    ("an id that is taken", "messages/other.toml", '"SD998"', '"SD999"', "SD999", "id", "taken by another entry, in messages/flux.toml"),
+    ("a cause's id of another form", "causes.toml", '"old_flux"', '"old-flux"', "old-flux", "id", "with underscores"),
+    ("a slug of another form", "lessons.toml", "01-flux", "flux", "flux", "slug", "two digits"),
+    ("no pattern", F, PATTERN, "", "SD999", "patterns", "give at least one"),
+    ("a pattern for Python alone", F, r"\w{1,9})", r"\S{1,9})", "SD999", "patterns 1", r"\S is not read alike"),
+    ("a pattern of gaps", F, PATTERN, r"'a (?P<device>\w{1,9}) b'", "SD999", "patterns 1", "no words that a text must contain"),
+    ("a pattern with a line end", F, "the flux of", r"the flux\nof", "SD999", "patterns 1", "never matches"),
+    ("a pattern with two blanks", F, "differs from all others'", "differs  from'", "SD999", "patterns 1", "never matches"),
+    ("a pattern that tries all", F, "'the flux of ", r"'\w{1,99} flux of ", "SD999", "patterns 1", "write \\b before it"),
+    ("a base that is not there", F, 'base = "flux"', 'base = "fluxx"', "SD999", "base", "do you mean flux?"),
+    ("no fallback sentence", F, ', "Fluxes differ."', "", "SD999", "says 1", "add one without {names}"),
+    ("a sentence too many", F, '"Fluxes differ."', '"a", "b"', "SD999", "says 2", "never used"),
+    ("a name that is not read", F, "of {device} differs", "of {devise} differs", "SD999", "says 1", "do you mean device?"),
+    ("no sentence", F, '["The flux of {device} differs.", "Fluxes differ."]', "[]", "SD999", "says", "at least one"),
+    ("code not closed", F, '"Fluxes differ."', '"`Fluxes differ."', "SD999", "says 2", "a ` is not closed"),
+    ("an empty title", F, '"The flux differs"', '""', "SD999", "title", "empty"),
+    ("no text", F, '[{torch = "2.13.0", text = "the flux of cpu differs from all others"}]', "[]", "SD999", "texts", "empty"),
+    ("a cause that is not there", F, 'id = "old_flux"', 'id = "old_fluxx"', "SD999", "causes 1, id", "do you mean old_flux?"),
+    ("a condition on no name", F, 'device = "c.u"', 'devise = "c.u"', "SD999", "causes 1, when, devise", "mean device?"),
+    ("a condition for Python alone", F, '"c.u"', r"'c\Su'", "SD999", "causes 1, when, device", "is not read alike"),
+    ("a reason with no name", F, "It is on {device}.", "It is on {op}.", "SD999", "causes 1, because", "{op} is read by no"),
+    ("an example's name", F, 'reads = {device = "cpu"}', 'reads = {devise = "cpu"}', "SD999", "example 1, reads, devise", "mean device?"),
+    ("a text of no message", F, "flux of cpu differs from all others\"}", "flux\"}", "SD999", "texts 1, text", "no message at all"),
+    ("a text of another", F, '"the flux of cpu differs from all others"}', '"the flow has stopped"}', "SD999", "texts 1, text", "read as SD998"),
+    ("a text of another error", F, '"the flux of cpu differs from all others"}', '"the flux is empty of all"}', "SD999", "texts 1, text", "read as flux_empty"),
+    ("an example of no message", F, 'text = "RuntimeError: the flux', 'text = "RuntimeError: flux', "SD999", "example 1, text", "no message at all"),
+    ("an example that reads otherwise", F, 'reads = {device = "cpu"}', 'reads = {device = "cuda"}', "SD999", "example 1, reads, device", "'cuda' expected, 'cpu' read"),
+    ("an example that reads more", F, 'reads = {device = "cpu"}', "reads = {}", "SD999", "example 1, reads, device", "'' expected, 'cpu' read"),
+    ("an example with another first", F, 'first = "old_flux"', 'first = "weak_flux"', "SD999", "example 1, first", "'weak_flux' expected, 'old_flux' comes first"),
+    ("a base of no message", "bases.toml", 'name = "flux"', 'name = "fluxes"', "fluxes", "name", "no message names this base"),
+    ("a base's cause", "bases.toml", '"weak_flux"', '"weak_fluxx"', "flux", "causes 1, id", "do you mean weak_flux?"),
+    ("a base's name", "bases.toml", "points = 0.5}", 'points = 0.5, when = {op = "a"}}', "flux", "causes 1, when, op", "no pattern reads it"),
+    ("a cause of no message", "causes.toml", '"weak_flux"', '"wet_flux"', "wet_flux", "id", "no message can have this cause"),
+    ("a lesson that is not there", "causes.toml", 'lesson = "01-flux"\nunraised = "No', 'lesson = "01-flu"\nunraised = "No', "old_flux", "lesson", "do you mean 01-flux?"),
+    ("the same lines", "causes.toml", "$ flux --old\nflux = old_flux(1)\n", "flux = new(old_flux)\n", "old_flux", "after", "the same as before"),
+    ("lines that are not Python", "causes.toml", "flux = old_flux(1)", "flux = old_flux(1", "old_flux", "before", "never closed in its line 2"),
+    ("a long line", "causes.toml", "flux = old_flux(1)", f"flux = old({'1' * 80})", "old_flux", "before", "phones show 80"),
+    ("no message that is raised", "causes.toml", 'unraised = "No test has a flux."', "", "old_flux", "raises", "give the message"),
+    ("a message that is not there", "causes.toml", 'unraised = "No test has a flux."', 'raises = "SD997"', "old_flux", "raises", "there is no message 'SD997'"),
+    ("a clue's pattern", "clues.toml", "pattern = \"flux\"", "pattern = 'f\\Sux'", "clue 1", "pattern", "is not read alike"),
+    ("a clue's cause", "clues.toml", "{old_flux = 1}", "{old_fluxx = 1}", "clue 1", "causes, old_fluxx", "do you mean old_flux?"),
+    ("a clue that never counts", "clues.toml", "{old_flux = 1}", "{no_flow = 1}", "clue 1", "causes, no_flow", "can have it"),
+    ("a clue's message", "clues.toml", '["SD999"]', '["SD999", "SD997"]', "clue 1", "messages", "there is no message 'SD997'"),
+    ("a clue's place", "clues.toml", 'pattern = "flux"', 'pattern = "flux"\nwhere = "file"', "clue 1", "where", "trace, code or line"),
+    ("a clue's reason", "clues.toml", "There is a flux.", "There is a {flow}.", "clue 1", "because", "{flow} is read by no pattern"),
+    ("another error's pattern", "other.toml", "the flux is empty of all", "the .* flux", "flux_empty", "patterns 1", "no upper bound"),
+    ("another error's link", "other.toml", "https://example.org/flux", "example.org", "flux_empty", "link", "https://"),
+    ("a verdict", "claims.toml", 'verdict = "false"\ntruth = "It does', 'verdict = "wrong"\ntruth = "It does', "flux-flows", "verdict", "false, misleading"),
+    ("a claim's home", "claims.toml", '"Look at `flux`."\nhome = "01-flux"', '"Look at `flux`."\nhome = "01-flu"', "flux-flows", "home", "do you mean 01-flux?"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "entry", "key", "words"),
+    [pytest.param(*mistake, id=what) for what, *mistake in MISTAKES],
+)
+def test_a_mistake_is_named_with_file_entry_and_key(flux, file, old, new, entry, key, words):
+    replaced(flux / file, old, new)
+    found = check.mistakes()
+    assert [one for one in found if one[:3] == (file, entry, key) and words in one.text], found
+
+
+@pytest.mark.parametrize("name", ["clues.toml", "other.toml"])
+def test_a_file_that_is_missing_is_named(flux, name):
+    (flux / name).unlink()
+    assert check.mistakes() == [(name, "", "", "there is no such file")]
+
+
+def test_a_message_without_any_cause_is_named(flux):
+    replaced(flux / "messages/flux.toml", 'base = "flux"\n', "")
+    text = (flux / "messages/flux.toml").read_text("utf-8")
+    (flux / "messages/flux.toml").write_text(re.sub(r"causes = .*\n", "", text).replace("old_flux", ""), "utf-8")
+    assert ("messages/flux.toml", "SD999", "causes") in [one[:3] for one in check.mistakes()]
+
+
+def test_a_text_for_which_no_cause_holds_is_named(flux):
+    replaced(flux / "messages/flux.toml", "causes = [{", 'causes = [{id = "weak_flux", points = -3}, {')
+    replaced(flux / "messages/flux.toml", '"c.u"', '"mps"')
+    assert ("messages/flux.toml", "SD999", "texts 1") in [one[:3] for one in check.mistakes()]
+
+
+# ---- Each message's own texts
+
+
+def known(kind):
+    return [
+        pytest.param(message, one, id=f"{message.id} {number}")
+        for message in load().messages.values()
+        for number, one in enumerate(getattr(message, kind), 1)
+    ]
+
+
+@pytest.mark.parametrize(("message", "text"), known("texts"))
+def test_each_text_is_read_as_its_message(message, text):
+    diagnosis = explain(text["text"])
+    assert diagnosis.message == message
+    assert diagnosis.says.strip()
+    assert diagnosis.causes
+
+
+@pytest.mark.parametrize(("message", "example"), known("examples"))
+def test_each_example_is_read_as_it_says(message, example):
+    diagnosis = explain(example["text"])
+    assert diagnosis.message == message
+    assert {name: diagnosis.reads.get(name) for name in example["reads"]} == example["reads"]
+    if "first" in example:
+        assert diagnosis.causes[0].id == example["first"]
+
+
+# ---- What is around the catalog
+
+
+def test_the_lessons_that_are_ready_are_those_that_exist():
+    ready = [lesson.slug for lesson in load().lessons.values() if lesson.ready]
+    assert ready == sorted(file.stem for file in (ROOT / "notebooks").glob("*.ipynb"))
+    assert list(load().lessons) == sorted(load().lessons)
+
+
+def test_every_file_of_the_catalog_is_shipped():
+    patterns = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]["package-data"]
+    # setuptools expands them as glob does, recursively.
+    shipped = {file for pattern in patterns["samedevice.catalog"] for file in FOLDER.glob(pattern)}
+    assert {file for file in FOLDER.rglob("*") if file.suffix == ".toml"} == shipped
+
+
+def test_explaining_loads_nothing_heavy():
+    heavy = ("torch", "numpy", "rich", "IPython", "yaml", "mkdocs")
+    code = (
+        "import sys, samedevice\n"
+        "diagnosis = samedevice.explain('RuntimeError: can\\'t convert CUDA tensor to numpy')\n"
+        "assert diagnosis.message.id == 'SD050'; str(diagnosis); diagnosis._repr_html_()\n"
+        f"print([name for name in {heavy} if name in sys.modules])"
+    )
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert process.stdout == "[]\n", process.stderr
+
+
+def test_the_worked_example_of_contributing_is_a_message(copy):
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    entry = re.search(r"```toml\n(\[\[message\]\]\n.*?)```", text, re.DOTALL)[1]
+    assert len(entry.splitlines()) < 10
+    (message,) = tomllib.loads(entry)["message"]
+    assert explain(message["texts"][0]["text"]).message is None  # nothing to work out if the catalog has it
+    (copy / "messages" / "worked-example.toml").write_text(entry, "utf-8")
+    forget()
+    assert check.mistakes() == []
+    diagnosis = explain(f"AssertionError: {message['texts'][0]['text']}")
+    assert diagnosis.message.id == message["id"]
+    assert (diagnosis.reads["device"], diagnosis.reads["others"]) == ("cpu", "cuda:0")
+    assert "cuda:0" in diagnosis.says
