@@ -2,5 +2,6 @@
 
 from lessons.exercises import check
 from lessons.gpus import start
+from lessons.pictures import picture
 
-__all__ = ["check", "start"]
+__all__ = ["check", "picture", "start"]

@@ -1,0 +1,414 @@
+"""Placement pictures from data: names, shapes and devices go in, SVG and the same facts as text come out.
+
+The colours stand twice: as attributes, for a notebook or any other page, and as classes, which the site's style sheet
+recolours for its dark scheme. There is neither a `<style>` nor a `style`: the site's Content-Security-Policy forbids
+both. There are no ids either, so no two pictures of a page can clash: a screen reader takes the name and description
+of an image from its `<title>` and `<desc>`. A device has a label and a shape, never only a colour.
+"""
+
+import html
+import re
+import textwrap
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+_WIDTH = 360
+_MARGIN = 12  # around the panels, and between them
+_PAD = 8  # around the boxes of a panel, and around the text of a box
+_LINE = 19  # from one line of text to the next
+_NAME, _VERDICT, _TEXT = 15, 14, 13  # font sizes, in pixels on a screen that is 360 wide
+_MONO, _SANS = "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace", "system-ui, sans-serif"
+# The width of a letter, of the font size: of the widest of the usual monospaced fonts, and about that of the others.
+_ADVANCE, _SANS_ADVANCE, _BOLD_ADVANCE = 0.605, 0.56, 0.66
+_SCALE = 1.2  # of what is drawn where there is room
+_ROWS = 5  # of a thing on one device; the rest are counted
+
+_COLOURS = {
+    "cpu": "#475569",
+    "cuda-0": "#15803d",
+    "cuda-1": "#b45309",
+    "panel": "#f8fafc",
+    "box": "#ffffff",
+    "line": "#cbd5e1",
+    "ink": "#0f172a",
+    "error": "#b91c1c",
+}
+_RANK = {"cpu": 0, "cuda": 1, "meta": 3, "": 4}  # of a kind of device; any other is 2
+_OUTLINE = ' fill="none" stroke="currentColor"'
+_STYLES = {
+    "sans": f'font-family="{_SANS}"',
+    "bold": 'font-weight="700"',
+    "italic": 'font-style="italic"',
+    "middle": 'text-anchor="middle"',
+    "end": 'text-anchor="end"',
+}
+_NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+
+
+@dataclass(frozen=True)
+class Placement:
+    """One tensor, or several alike, on one device.
+
+    Arguments:
+        device: such as "cuda:0"; "" for what is no tensor and so on no device.
+        name: its name within its thing, such as "0.weight"; "" for the thing itself.
+        shape: None where there is none to tell.
+        note: what else to say of it, such as "plain attribute". What has one is folded away last.
+        aside: it may be on another device than the rest, as an optimizer's step counts may.
+    """
+
+    device: str
+    name: str = ""
+    shape: tuple[int, ...] | None = None
+    note: str = ""
+    aside: bool = False
+
+    @property
+    def number(self) -> bool:
+        """A single number on the CPU, which may join tensors of a GPU in arithmetic."""
+        return self.shape == () and self.device == "cpu"
+
+
+@dataclass(frozen=True)
+class Thing:
+    """What a variable holds: its name, and where its tensors are."""
+
+    name: str
+    placements: tuple[Placement, ...]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a call finds all that it uses on one device: `mark` says which."""
+
+    mark: Literal["yes", "no", "maybe"]
+    words: str
+
+
+def verdict(things: Iterable[Thing]) -> Verdict:
+    """What the devices tell. Whether PyTorch refuses depends on the operations, which nobody knows here.
+
+    >>> verdict([Thing("x", (Placement("cpu", shape=(3,)),)), Thing("y", (Placement("cuda:0", shape=(3,)),))])
+    Verdict(mark='no', words='two devices, cpu and cuda:0')
+    """
+    counted = [placement for thing in things for placement in thing.placements]
+    firm = _devices(placement for placement in counted if not placement.aside)
+    strict = _devices(placement for placement in counted if not (placement.aside or placement.number))
+    devices = _devices(counted)
+    if not devices:
+        return Verdict("yes", "on no device")
+    if len(devices) == 1:
+        return Verdict("yes", f"all on {devices[0]}")
+    if len(firm) == 1:
+        return Verdict("yes", f"all on {firm[0]}; step counts may stay on cpu")
+    several = f"{_count(len(firm))} devices"
+    if len(strict) == 1:
+        return Verdict("maybe", f"{several}; in arithmetic, a single CPU number may join")
+    return Verdict("no", f"{several}, {_and(firm)}")
+
+
+def told(call: str, things: Sequence[Thing], judged: Verdict | None = None) -> str:
+    """The facts of a picture as text: a line for each tensor with its name, shape and device, then the verdict."""
+    rows: list[tuple[str, ...]] = []
+    for thing in things:
+        for device in _devices(thing.placements, nowhere=True):
+            shown, more = _rows(thing, device)
+            place = device or "no device"
+            rows += [(_dotted(thing.name, row.name), _shape(row.shape), place, row.note) for row in shown]
+            rows += [(f"{_printable(thing.name)}, {more} more", "", place, "")] * bool(more)
+    widths = [max((len(row[column]) for row in rows), default=0) for column in range(3)]
+    lines = ["  ".join(f"{cell:{width}}" for cell, width in zip(row, [*widths, 0], strict=True)) for row in rows]
+    if call:
+        lines.append(f"{_printable(call)}: {(judged or verdict(things)).words}")
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def drawn(call: str, things: Sequence[Thing], judged: Verdict | None = None, missing: str | None = None) -> str:
+    """The picture as SVG: a panel for each device, and below them the call with its verdict.
+
+    Arguments:
+        call: the code that uses all of the things; "" for none.
+        things: in the order in which they are drawn.
+        judged: what to say of the call instead of `verdict(things)`.
+        missing: a device that this machine lacks.
+    """
+    judged = judged or verdict(things)
+    panels, y = _panels(things, missing)
+    body = [element for panel in panels for element in panel.svg]
+    if call:
+        bar, height = _bar(call, judged, y + _MARGIN)
+        body += [_wire(panel, y - _MARGIN, y + _MARGIN, height) for panel in panels if panel.device]
+        body += bar
+        y += _MARGIN + height + _MARGIN
+    title = f"{call}: {judged.words}" if call else f"Devices of {_and([thing.name for thing in things])}"
+    ground = (1, 1, _WIDTH - 2, y - 2, 10)
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="placement" viewBox="0 0 {_WIDTH} {y:g}" '
+            f'width="{_SCALE * _WIDTH:g}" height="{_SCALE * y:g}" font-family="{_MONO}" font-size="{_TEXT}" '
+            'role="img" data-search-exclude="">',
+            f"<title>{html.escape(_printable(title))}</title>",
+            f"<desc>{html.escape(_sentences(call, things, judged))}</desc>",
+            _coloured("panel", _rect(*ground)),
+            _coloured("line", _rect(*ground, _OUTLINE)),
+            *body,
+            "</svg>",
+        ]
+    )
+
+
+# The panels of the devices
+
+
+@dataclass(frozen=True)
+class _Panel:
+    device: str
+    x: float
+    width: float
+    bottom: float
+    svg: list[str]
+
+
+def _panels(things: Sequence[Thing], missing: str | None) -> tuple[list[_Panel], float]:
+    """Two in a row, the last one alone where their number is odd; and where the next row would begin."""
+    devices = _devices((placement for thing in things for placement in thing.placements), nowhere=True)
+    panels: list[_Panel] = []
+    y = float(_MARGIN)
+    for row in [devices[index : index + 2] for index in range(0, len(devices), 2)]:
+        width = (_WIDTH - (len(row) + 1) * _MARGIN) / len(row)
+        contents = [_boxes(things, device, width, 3 - len(row)) for device in row]
+        height = max(bottom for _, bottom in contents)
+        for number, (device, (boxes, _)) in enumerate(zip(row, contents, strict=True)):
+            x = _MARGIN + number * (width + _MARGIN)
+            frame = _frame(device, width, height, device == missing)
+            svg = [f'<g transform="translate({x:g} {y:g})">', *frame, *boxes, "</g>"]
+            panels.append(_Panel(device, x, width, y + height, svg))
+        y += height + _MARGIN
+    return panels, y
+
+
+def _frame(device: str, width: float, height: float, missing: bool) -> list[str]:
+    dashes = ' stroke-dasharray="5 4"' if missing or device in ("", "meta") else ""
+    label = f"no {device}" if missing else device or "no device"
+    frame = (1, 1, width - 2, height - 2, 8)
+    return [
+        _coloured("box", _rect(*frame)),
+        _coloured(
+            _class(device),
+            _rect(*frame, f'{_OUTLINE} stroke-width="2"{dashes}'),
+            _sign(device, _PAD + 9, 20),
+            _line(label, _PAD + 25, 25, width - 2 * _PAD - 25, _NAME, "sans bold"),
+        ),
+    ]
+
+
+def _boxes(things: Sequence[Thing], device: str, width: float, columns: int) -> tuple[list[str], float]:
+    """The boxes of a device's things, each in the column that is the shortest so far, and where the panel ends."""
+    here = [thing for thing in things if any(placement.device == device for placement in thing.placements)]
+    columns = min(columns, len(here))
+    wide = (width - _PAD * (columns + 1)) / columns
+    bottoms = [38.0] * columns
+    boxes: list[str] = []
+    for thing in here:
+        column = bottoms.index(min(bottoms))
+        box, height = _box(thing, device, wide)
+        boxes += [f'<g transform="translate({_PAD + column * (wide + _PAD):g} {bottoms[column]:g})">', *box, "</g>"]
+        bottoms[column] += height + _PAD
+    return boxes, max(bottoms)
+
+
+def _box(thing: Thing, device: str, width: float) -> tuple[list[str], float]:
+    """The part of a thing that is on `device`: its name, then for each tensor a line, or two where one is too short."""
+    inner, right = width - 2 * _PAD, width - _PAD
+    y = 20
+    texts = [_line(thing.name, _PAD, y, inner, _NAME, "bold")]
+    rows, more = _rows(thing, device)
+    for row in rows:
+        name, size = (row.name, _TEXT) if row.name else (thing.name, _NAME)
+        shape = _shape(row.shape)
+        if _wide(shape, _TEXT) > inner:
+            shape = shape.replace(" ", "")
+        if row.name:
+            y += _LINE
+            texts.append(_line(name, _PAD, y, inner))
+        if shape:
+            if _wide(name, size) + _wide(f" {shape}", _TEXT) > inner:
+                y += _LINE
+            texts.append(_line(shape, right, y, inner, style="end"))
+        if row.note:
+            y += _LINE - 2
+            texts.append(_line(row.note, _PAD, y, inner, style="sans italic"))
+    if more:
+        y += _LINE
+        texts.append(_line(f"and {more} more", _PAD, y, inner, style="sans"))
+    height = y + 10
+    tint = _rect(0, 0, width, height, 4 if device == "cpu" else 10, ' fill-opacity=".13"')
+    return [_coloured(_class(device), tint), _coloured("ink", *texts)], height
+
+
+def _rows(thing: Thing, device: str) -> tuple[list[Placement], int]:
+    """What is shown of a thing on a device, first of all what has a note, and how many more there are."""
+    here = [placement for placement in thing.placements if placement.device == device]
+    if len(here) <= _ROWS:
+        return here, 0
+    ranks = sorted(range(len(here)), key=lambda index: not here[index].note)
+    return [here[index] for index in sorted(ranks[: _ROWS - 1])], len(here) - _ROWS + 1
+
+
+# The call
+
+
+def _bar(call: str, judged: Verdict, y: float) -> tuple[list[str], float]:
+    """The call and its verdict in a frame as wide as all panels together, and its height."""
+    frame_width, left = _WIDTH - 2 * _MARGIN, _MARGIN + 40
+    room = frame_width - 40 - _PAD
+    words = textwrap.wrap(judged.words, int(room / (_VERDICT * _BOLD_ADVANCE)))
+    height = 37 + _LINE * len(words)
+    frame = (_MARGIN + 1, y + 1, frame_width - 2, height - 2, 8)
+    size = _NAME if _wide(call, _NAME) <= room else _TEXT
+    lines = [
+        _line(line, left, y + 45 + _LINE * number, room, _VERDICT, "sans bold") for number, line in enumerate(words)
+    ]
+    svg = [
+        _coloured("box", _rect(*frame)),
+        _coloured("ink", _line(call, left, y + 25, room, size)),
+        _coloured(
+            "error" if judged.mark == "no" else "ink",
+            _rect(*frame, f'{_OUTLINE} stroke-width="2"'),
+            _mark(judged.mark, _MARGIN + 20, y + height / 2),
+            *lines,
+        ),
+    ]
+    return svg, height
+
+
+def _wire(panel: _Panel, lowest: float, bar: float, height: float) -> str:
+    """From a panel to the bar: straight down from the lowest row, else through the margin beside the panels."""
+    if panel.bottom == lowest:
+        path = f"M{panel.x + panel.width / 2:g} {panel.bottom:g}V{bar:g}"
+    else:
+        edge, margin = (_MARGIN, _MARGIN / 2) if panel.x == _MARGIN else (_WIDTH - _MARGIN, _WIDTH - _MARGIN / 2)
+        path = f"M{edge:g} {panel.bottom - 20:g}H{margin:g}V{bar + height / 2:g}H{edge:g}"
+    return _coloured(_class(panel.device), f'<path d="{path}"{_OUTLINE} stroke-width="2"/>')
+
+
+def _mark(mark: str, x: float, y: float) -> str:
+    """A check mark, a cross or a question mark, with its middle at (x, y)."""
+    if mark == "maybe":
+        return _line("?", x, y + 9, size=26, style="sans bold middle")
+    path = {"yes": "m-9 1l6 6 11-14", "no": "m-8-8l16 16m0-16l-16 16"}[mark]
+    return f'<path d="M{x:g} {y:g}{path}"{_OUTLINE} stroke-width="3" stroke-linecap="round"/>'
+
+
+# Signs, colours, text
+
+
+def _sign(device: str, x: float, y: float) -> str:
+    """A square, a circle, a triangle or a diamond: the device is known without its colour."""
+    match device:
+        case "cpu":
+            return _rect(x - 7, y - 7, 14, 14, 2)
+        case "cuda:0":
+            return f'<circle cx="{x:g}" cy="{y:g}" r="8"/>'
+        case "cuda:1":
+            return f'<path d="M{x:g} {y - 8:g}l9 15h-18z"/>'
+        case "" | "meta":
+            return _rect(x - 7, y - 7, 14, 14, 2, f'{_OUTLINE} stroke-width="2" stroke-dasharray="3 2"')
+        case _:
+            return f'<path d="M{x:g} {y - 9:g}l9 9-9 9-9-9z"/>'
+
+
+def _class(device: str) -> str:
+    """Three devices have colours of their own."""
+    return {"cpu": "cpu", "cuda:0": "cuda-0", "cuda:1": "cuda-1"}.get(device, "ink")
+
+
+def _coloured(name: str, *elements: str) -> str:
+    return f'<g class="{name}" color="{_COLOURS[name]}" fill="currentColor">{"".join(elements)}</g>'
+
+
+def _rect(x: float, y: float, width: float, height: float, radius: float, paint: str = "") -> str:
+    return f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{radius:g}"{paint}/>'
+
+
+def _line(text: str, x: float, y: float, room: float = _WIDTH, size: int = _TEXT, style: str = "") -> str:
+    """One line of text; what is wider than `room` is cut in its middle, with the whole as a title."""
+    text = _printable(text)
+    advance = _ADVANCE if "sans" not in style else _BOLD_ADVANCE if "bold" in style else _SANS_ADVANCE
+    cut = _cut(text, int(room / (size * advance)))
+    whole = "" if cut == text else f"<title>{html.escape(text)}</title>"
+    attributes = [f'x="{x:g}" y="{y:g}"'] + [f'font-size="{size}"'] * (size != _TEXT)
+    attributes += [_STYLES[word] for word in style.split()]
+    return f"<text {' '.join(attributes)}>{whole}{html.escape(cut)}</text>\n"  # else two words are one without the SVG
+
+
+def _cut(text: str, cells: int) -> str:
+    shown, kept = text, len(text) - 1
+    while _cells(shown) > cells and kept > 1:
+        shown = f"{text[: (kept + 1) // 2]}\N{HORIZONTAL ELLIPSIS}{text[-(kept // 2) :]}"
+        kept -= 1
+    return shown
+
+
+def _wide(text: str, size: int) -> float:
+    return _cells(text) * size * _ADVANCE
+
+
+def _cells(text: str) -> int:
+    """The width of a text in letters: one of East Asian scripts is as wide as two."""
+    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in _printable(text))
+
+
+def _printable(text: str) -> str:
+    """On one line, without what a browser would obey or refuse, such as a change of direction or a NUL."""
+    return "".join(
+        letter if letter.isprintable() else f"\\u{ord(letter):04x}" for letter in re.sub(r"\s+", " ", text.strip())
+    )
+
+
+# The facts
+
+
+def _devices(placements: Iterable[Placement], nowhere: bool = False) -> list[str]:
+    """Each device once, the CPU first, then the GPUs by number: always at the same side of a picture."""
+    devices = dict.fromkeys(placement.device for placement in placements if placement.device or nowhere)
+    return sorted(devices, key=lambda device: (_RANK.get(device.partition(":")[0], 2), len(device), device))
+
+
+def _shape(shape: tuple[int, ...] | None) -> str:
+    return "" if shape is None else str(tuple(shape))
+
+
+def _dotted(thing: str, name: str) -> str:
+    if not name:
+        return _printable(thing)
+    return _printable(f"{thing}{name}" if name.startswith("[") else f"{thing}.{name}")
+
+
+def _sentences(call: str, things: Sequence[Thing], judged: Verdict) -> str:
+    """All that the picture shows, for those who do not see it."""
+    sentences = []
+    for device in _devices((placement for thing in things for placement in thing.placements), nowhere=True):
+        parts: list[str] = []
+        for thing in things:
+            shown, more = _rows(thing, device)
+            for row in shown:
+                words = [_dotted(thing.name, row.name), _shape(row.shape), row.note and f"({row.note})"]
+                parts.append(" ".join(filter(None, words)))
+            parts += [f"{more} more of {thing.name}"] * bool(more)
+        sentences.append(f"On {device or 'no device'}: {_and(parts)}.")
+    if call:
+        sentences.append(f"{_printable(call)}: {judged.words}.")
+    return " ".join(sentences)
+
+
+def _and(words: Sequence[str]) -> str:
+    """a, b and c"""
+    *others, last = map(_printable, words)
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _count(number: int) -> str:
+    return _NUMBERS[number] if number < len(_NUMBERS) else str(number)
