@@ -52,6 +52,14 @@ def test_the_first_code_cell_is_the_same_everywhere_but_for_the_gpus(notebook, c
     assert code[0].metadata.tags == ["nbval-ignore-output"]
 
 
+def test_the_metadata_is_what_search_and_the_site_need(notebook):
+    metadata = notebook.metadata
+    assert metadata.title
+    assert 50 <= len(metadata.description) <= 150
+    assert metadata.tags
+    assert all(isinstance(tag, str) for tag in metadata.tags)
+
+
 def test_every_other_cell_is_run_and_compared(code):
     for cell in code[1:]:
         assert set(cell.metadata.get("tags", [])) <= {"raises-exception"}

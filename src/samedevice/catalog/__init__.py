@@ -84,7 +84,8 @@ class Cause:
     """Why an error happened, and what to change.
 
     `before` and `after` are the same lines, failing and mended. A test runs `setup` and `before` on simulated GPUs and
-    expects the message `raises`, then `setup` and `after` without an error; `unraised` says why it cannot.
+    expects the message `raises`, then `setup` and `after` without an error; `unraised` says why it cannot. `failure` is
+    the anchor of the lesson's section that raises it, where the lesson is ready.
     """
 
     id: str
@@ -97,6 +98,7 @@ class Cause:
     setup: str = ""
     raises: str = ""
     unraised: str = ""
+    failure: str = ""
 
 
 @dataclass(frozen=True)

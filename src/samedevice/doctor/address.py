@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 REPOSITORY = "https://github.com/your_name/same-device"
 
-_FORM_LIMIT = 2_000  # characters of the error that the form is given: GitHub refuses long addresses
+_FORM_LIMIT = 800  # characters that the form is given: GitHub refuses addresses over 8 kB, and one may take 9 of them
 
 
 def site() -> str:
@@ -15,10 +15,6 @@ def site() -> str:
 
 def error_page(message_id: str) -> str:
     return f"{site()}errors/{message_id.lower()}/"
-
-
-def lesson_page(slug: str) -> str:
-    return f"{site()}notebooks/{slug}/"
 
 
 def issue_form(text: str) -> str:

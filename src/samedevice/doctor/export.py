@@ -4,7 +4,7 @@ from typing import Any
 
 from samedevice.catalog import load
 from samedevice.catalog.patterns import glued, javascript, needle
-from samedevice.doctor.rendering import change
+from samedevice.doctor.rendering import change, lesson_path
 
 
 def exported() -> dict[str, Any]:
@@ -45,7 +45,7 @@ def exported() -> dict[str, Any]:
                 "why": cause.why,
                 "change": change(cause),
                 "confirm": cause.confirm,
-                "lesson": cause.lesson if catalog.lessons[cause.lesson].ready else "",
+                "lesson": lesson_path(cause),
             }
             for cause in catalog.causes.values()
         },

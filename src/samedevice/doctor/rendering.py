@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from samedevice.catalog import Cause, load
-from samedevice.doctor.address import error_page, issue_form, lesson_page
+from samedevice.doctor.address import error_page, issue_form, site
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -76,9 +76,16 @@ def outline(diagnosis: "Diagnosis") -> Outline:
 def _section(cause: Cause, because: tuple[str, ...]) -> Section:
     here = [("Here", " ".join(because[:_REASONS]))] if because else []
     details = [*here, ("Why", cause.why), ("Make sure", cause.confirm)]
-    if load().lessons[cause.lesson].ready:
-        details.append(("Lesson", lesson_page(cause.lesson)))
+    if path := lesson_path(cause):
+        details.append(("Lesson", f"{site()}{path}"))
     return Section(cause.title, change(cause), details)
+
+
+def lesson_path(cause: Cause) -> str:
+    """Where the site raises and fixes this, such as "notebooks/02-unmoved-batches/#the-batch-is-a-dict", or ""."""
+    if not load().lessons[cause.lesson].ready:
+        return ""
+    return f"notebooks/{cause.lesson}/{f'#{cause.failure}' if cause.failure else ''}"
 
 
 def change(cause: Cause) -> list[str]:
