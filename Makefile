@@ -17,7 +17,7 @@ endif
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: help site test build install notebooks test-gpu test-cuda-build address
+.PHONY: help site test build install notebooks test-gpu verify test-cuda-build address
 
 help: ## say what each command does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' Makefile
@@ -43,7 +43,10 @@ notebooks: .venv/.everything ## execute the notebooks and store their outputs (o
 	@.venv/bin/python tools/notebooks.py $(NB)
 
 test-gpu: .venv/.everything ## run the notebooks on this machine's GPUs and write results/gpu.json
-	@.venv/bin/python tools/verify_on_gpu.py
+	@.venv/bin/python tools/verify.py real
+
+verify: .venv/.everything ## run the notebooks on simulated GPUs and write results/simulated.json
+	@.venv/bin/python tools/verify.py simulated
 
 test-cuda-build: .venv-cuda/.everything ## simulation and notebooks on PyTorch's CUDA build (in .venv-cuda, several GB)
 	.venv-cuda/bin/pytest tests/simulation

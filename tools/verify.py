@@ -1,7 +1,8 @@
-"""Run the notebooks on this machine's GPUs and write what came of it to results/gpu.json: `make test-gpu`.
+"""Run the notebooks and write what came of it to results/, from which the site says when a lesson was last verified.
 
-Only what this file writes counts as verified on hardware. A lesson that needs more GPUs than there
-are is skipped by conftest.py, and the results say so.
+`make test-gpu` runs them on this machine's GPUs (results/gpu.json), `make verify` on simulated ones
+(results/simulated.json). Only the former counts as verified on hardware: a lesson that needs more GPUs than there are
+is skipped by conftest.py, and the results say so.
 """
 
 import datetime
@@ -14,14 +15,20 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-RESULTS = ROOT / "results" / "gpu.json"
+RESULTS = {"real": ROOT / "results" / "gpu.json", "simulated": ROOT / "results" / "simulated.json"}
 
 
-def main() -> int:
+def main(arguments: list[str]) -> int:
+    if len(arguments) != 1 or arguments[0] not in RESULTS:
+        print("Name the GPUs that the lessons are to run on: tools/verify.py real, or simulated.", file=sys.stderr)
+        return 2
+    kind = arguments[0]
     import torch  # here, so that the tests of the functions below need not wait for it
 
     gpus = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
-    if not gpus:
+    if kind == "simulated":
+        gpus = ["simulated GPUs"]
+    elif not gpus:
         print(
             f"torch {torch.__version__} finds no CUDA GPU here: run this on a machine that has one, with its driver"
             " and PyTorch's CUDA build.",
@@ -33,37 +40,37 @@ def main() -> int:
         run = subprocess.run(
             [sys.executable, "-m", "pytest", "--nbval", "notebooks", "--junitxml", report],
             cwd=ROOT,
-            env=os.environ | {"SAMEDEVICE_GPUS": "real"},
+            env=os.environ | {"SAMEDEVICE_GPUS": kind},
         )
-        lessons = standings(report.read_text("utf-8"))
+        lessons = standings(report.read_text("utf-8"), kind)
     results = {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "torch": torch.__version__,
         "gpus": gpus,
         "lessons": lessons,
     }
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
-    print(f"Written: {RESULTS.relative_to(ROOT)}")
+    RESULTS[kind].parent.mkdir(exist_ok=True)
+    RESULTS[kind].write_text(json.dumps(results, indent=1) + "\n", "utf-8")
+    print(f"Written: {RESULTS[kind].relative_to(ROOT)}")
     return 0 if run.returncode == 0 else 1
 
 
-def standings(report: str) -> dict[str, dict[str, object]]:
+def standings(report: str, kind: str) -> dict[str, dict[str, object]]:
     """Each lesson's standing, from pytest's report in JUnit's XML, where a notebook's cells are test cases."""
     cells: dict[str, list[ElementTree.Element]] = {}
     for case in ElementTree.fromstring(report).iter("testcase"):
         lesson = case.get("classname", "").removeprefix("notebooks.").removesuffix(".ipynb")
         cells.setdefault(lesson, []).append(case)
-    return {lesson: standing(cases) for lesson, cases in cells.items()}
+    return {lesson: standing(cases, kind) for lesson, cases in cells.items()}
 
 
-def standing(cases: list[ElementTree.Element]) -> dict[str, object]:
+def standing(cases: list[ElementTree.Element], kind: str) -> dict[str, object]:
     skipped = [case.find("skipped") for case in cases]
     if skipped[0] is not None and None not in skipped:
         return {"standing": "skipped", "why": skipped[0].get("message")}
     failed = [case.get("name") for case in cases if case.find("failure") is not None or case.find("error") is not None]
-    return {"standing": "real", "passed": not failed, "cells": len(cases), "failed": failed}
+    return {"standing": kind, "passed": not failed, "cells": len(cases), "failed": failed}
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

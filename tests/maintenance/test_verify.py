@@ -1,4 +1,4 @@
-"""`make test-gpu`: what its results say of each lesson, and one sentence where there is no GPU."""
+"""`make test-gpu` and `make verify`: what their results say of each lesson, and one sentence where there is no GPU."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-import verify_on_gpu
+import verify
 
 ROOT = Path(__file__).resolve().parents[2]
 REPORT = """<testsuites><testsuite>
@@ -21,7 +21,7 @@ REPORT = """<testsuites><testsuite>
 
 
 def test_each_lesson_is_real_and_passed_real_and_failed_or_skipped_with_the_reason():
-    assert verify_on_gpu.standings(REPORT) == {
+    assert verify.standings(REPORT, "real") == {
         "01-one": {"standing": "real", "passed": True, "cells": 2, "failed": []},
         "02-broken": {"standing": "real", "passed": False, "cells": 2, "failed": ["Cell 1"]},
         "10-two": {"standing": "skipped", "why": "needs 2 GPUs, this machine has 1"},
@@ -30,9 +30,17 @@ def test_each_lesson_is_real_and_passed_real_and_failed_or_skipped_with_the_reas
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
 def test_without_a_gpu_it_fails_in_one_sentence_and_writes_nothing():
-    before = verify_on_gpu.RESULTS.exists() and verify_on_gpu.RESULTS.read_bytes()
-    run = subprocess.run([sys.executable, ROOT / "tools/verify_on_gpu.py"], capture_output=True, text=True)
+    results = verify.RESULTS["real"]
+    before = results.exists() and results.read_bytes()
+    run = subprocess.run([sys.executable, ROOT / "tools/verify.py", "real"], capture_output=True, text=True)
     assert run.returncode == 2
     assert "finds no CUDA GPU here" in run.stderr
     assert run.stderr.count("\n") == 1
-    assert (verify_on_gpu.RESULTS.exists() and verify_on_gpu.RESULTS.read_bytes()) == before
+    assert (results.exists() and results.read_bytes()) == before
+
+
+def test_which_gpus_are_meant_has_to_be_said():
+    run = subprocess.run([sys.executable, ROOT / "tools/verify.py"], capture_output=True, text=True)
+    assert run.returncode == 2
+    assert "real" in run.stderr
+    assert run.stderr.count("\n") == 1
