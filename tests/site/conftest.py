@@ -1,4 +1,4 @@
-"""The site built as `make build` builds it, and small sites of a test's own notebooks and pages.
+"""The site built as `make build` builds it, small sites of a test's own notebooks and pages, and a real browser.
 
 Each build is a process of its own that can reach neither the network nor torch: what needs one of them fails.
 """
@@ -7,6 +7,7 @@ import contextlib
 import functools
 import http.server
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,9 +20,12 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from nbformat.v4 import new_markdown_cell, new_notebook
+from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).parents[2]
 PREFIX = "/some/prefix/"
+LAPTOP = 1280
+QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 
 # An audit hook sees each connection and each import of the process, those that are caught included.
 BUILD = """
@@ -49,8 +53,16 @@ class Built:
 
     @property
     def pages(self) -> list[str]:
-        """Where each page stands: "" is the home page, "notebooks/01-x/" a lesson."""
-        return sorted(path.relative_to(self.folder).as_posix().removesuffix("index.html") for path in self.html())
+        """Where each page stands, but for the error index: "" is the home page, "notebooks/01-x/" a lesson."""
+        return [place for place in self._places() if not place.startswith("errors/")]
+
+    @property
+    def errors(self) -> list[str]:
+        """The error index, which is "errors/", and its pages."""
+        return [place for place in self._places() if place.startswith("errors/")]
+
+    def _places(self) -> list[str]:
+        return [path.relative_to(self.folder).as_posix().removesuffix("index.html") for path in self.html()]
 
     def html(self) -> list[Path]:
         return sorted(self.folder.rglob("index.html"))
@@ -82,14 +94,15 @@ def lessons(site: Built) -> list[str]:
 
 @pytest.fixture(scope="module")
 def build_small(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Built]:
-    """Build a site with our mkdocs.yml, hook and templates, but other pages.
+    """Build a site with our mkdocs.yml, hook and templates, but other pages and no error index.
 
     A notebook is a NotebookNode, a list of texts (its Markdown cells), or the text of a file that is none.
     """
 
     def build_it(pages: dict[str, str], notebooks: dict[str, nbformat.NotebookNode | list[str] | str]) -> Built:
         project = tmp_path_factory.mktemp("project")
-        shutil.copy(ROOT / "mkdocs.yml", project)
+        config = re.sub("  - Error index: .*\n", "", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+        (project / "mkdocs.yml").write_text(config, encoding="utf-8")
         shutil.copytree(ROOT / "docs", project / "docs", ignore=shutil.ignore_patterns("*.md", "__pycache__"))
         (project / "notebooks").mkdir()
         for name, text in pages.items():
@@ -135,3 +148,34 @@ def address_of_small(build_small: Callable[..., Built]) -> Iterator[Callable[...
     """Build a small site and serve it."""
     with contextlib.ExitStack() as servers:
         yield lambda pages, notebooks: servers.enter_context(served(build_small(pages, notebooks)))
+
+
+@pytest.fixture(scope="session")
+def browser():
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if not path:
+        pytest.skip("The browser tests need Chromium or Chrome, and none is installed here.")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=QUIET)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(browser, address):
+    """Open a page of the site; afterwards, every request was answered and no script complained."""
+    pages, wrong = [], []
+
+    def open_page(path="", width=LAPTOP, site=address, **options):
+        page = browser.new_page(viewport={"width": width, "height": 800}, **options)
+        pages.append(page)
+        page.on("response", lambda response: response.ok or wrong.append(f"{response.status} {response.url}"))
+        page.on("console", lambda message: message.type in ("error", "warning") and wrong.append(message.text))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.goto(site + path)
+        return page
+
+    yield open_page
+    for page in pages:
+        page.close()
+    assert wrong == []

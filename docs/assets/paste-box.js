@@ -1,0 +1,176 @@
+// The home page's box to paste an error into: what the doctor finds is shown while you type. What is pasted stays in
+// the browser, and is text wherever it is shown.
+
+import { explain, last, WINDOW } from "./doctor.js";
+
+const LINK = "#error="; // what stands before a text in the address
+const SHARED = 8_000; // characters of a text that a link holds: a traceback of that length makes one of about 12 kB
+const FORM = 800; // characters that the issue form is given: GitHub refuses addresses of more than 8 kB, and one may take 9 of them
+const PAUSE = 15; // ms after a key before the text is read: keys that come at once are read once
+const SILENCE = 1_000; // ms without another diagnosis before a screen reader is told
+const SITE = new URL("../", import.meta.url);
+
+const box = globalThis.document?.querySelector(".doctor textarea");
+if (box) attend(box.closest(".doctor"));
+
+function attend(doctor) {
+  const part = (name) => doctor.querySelector(name);
+  const [result, spoken, note] = [part(".diagnosis"), part(".doctor__spoken"), part(".doctor__note")];
+  let catalog, loading, pause, silence, shown;
+
+  const load = () =>
+    (loading ??= fetch(new URL("assets/catalog.json", SITE))
+      .then((response) => (response.ok ? response.json() : Promise.reject(response.status)))
+      .then((json) => (catalog = json))
+      .finally(() => (loading = null)));
+
+  function diagnose() {
+    const text = box.value;
+    if (text.trim() && !catalog) return load().then(diagnose, notLoaded);
+    const diagnosis = text.trim() && explain(catalog, text);
+    const told = JSON.stringify([diagnosis, diagnosis.message ?? last(FORM, text)]);
+    if (told === shown) return; // what the reader has unfolded stays unfolded
+    shown = told;
+    show(diagnosis ? rendered(catalog, diagnosis, text) : [], diagnosis ? summary(catalog, diagnosis) : "");
+  }
+
+  function notLoaded() {
+    shown = null;
+    show([element("p", {}, NOT_LOADED)], NOT_LOADED);
+  }
+
+  function show(nodes, sentence) {
+    result.hidden = !nodes.length;
+    result.replaceChildren(...nodes);
+    clearTimeout(silence);
+    silence = setTimeout(() => (spoken.textContent = sentence), SILENCE);
+  }
+
+  function changed(length = box.value.length) {
+    note.textContent = length > WINDOW ? CUT : "";
+    if (box.value.length > WINDOW) box.value = last(WINDOW, box.value);
+    if (location.hash.startsWith(LINK)) history.replaceState(null, "", location.pathname + location.search);
+    clearTimeout(pause);
+    pause = setTimeout(diagnose, PAUSE);
+  }
+
+  function write(text) {
+    box.value = text;
+    changed();
+  }
+
+  function open() {
+    if (!location.hash.startsWith(LINK)) return;
+    try {
+      box.value = last(WINDOW, decodeURIComponent(location.hash.slice(LINK.length)));
+      note.textContent = "This text came with the link.";
+    } catch {
+      note.textContent = "The text in this link is damaged. Ask for the link again, or paste the error.";
+    }
+    diagnose();
+  }
+
+  async function share() {
+    const text = last(SHARED, box.value).replace(/\p{Surrogate}/gu, "\ufffd");
+    if (!text.trim()) return (note.textContent = "Paste an error first: the link holds it.");
+    history.replaceState(null, "", LINK + encodeURIComponent(text));
+    const cut = text.length < box.value.length ? ` It holds the last ${SHARED.toLocaleString("en")} characters.` : "";
+    try {
+      await navigator.clipboard.writeText(location.href);
+      note.textContent = `Link copied.${cut}`;
+    } catch {
+      note.textContent = `The link is in the address bar: copy it there.${cut}`;
+    }
+  }
+
+  box.addEventListener("input", () => changed());
+  box.addEventListener("beforeinput", (event) => {
+    if (!(event.data?.length > WINDOW)) return;
+    event.preventDefault(); // a browser would be busy for seconds laying such a text out
+    box.setRangeText(last(WINDOW, event.data), box.selectionStart, box.selectionEnd, "end");
+    changed(event.data.length);
+  });
+  part("[data-share]").addEventListener("click", share);
+  part("[data-clear]").addEventListener("click", () => {
+    write("");
+    box.focus();
+  });
+  for (const button of doctor.querySelectorAll("[data-example]"))
+    button.addEventListener("click", () => write(button.dataset.example));
+  addEventListener("hashchange", open);
+
+  const early = () => catalog || load().catch(() => {}); // it is tried again when there is a text
+  box.addEventListener("focus", early);
+  open();
+  if (box.value) diagnose(); // what a browser kept when the page was left
+  else if (document.readyState === "complete") early();
+  else addEventListener("load", () => (globalThis.requestIdleCallback ?? setTimeout)(early));
+}
+
+const CUT = `Only the last ${WINDOW.toLocaleString("en")} characters are kept: an error stands at the end.`;
+const NOT_LOADED =
+  "What is known about errors could not be loaded. Check your connection, then change the text or load the page again.";
+const ON_GITHUB = ": a form on GitHub then has the end of your text; nothing is published until you submit it there.";
+
+/** A diagnosis as samedevice/doctor/rendering.py has it: where, one sentence, the fix, and the details last. */
+function rendered(catalog, { message, says, causes, place, other, ask }, text) {
+  const nodes = [];
+  const next = ask ? [element("p", {}, "Next: ", ...marked(ask))] : [];
+  const atOnce = !message || message.ask; // the text lacks what would help most
+  if (place) {
+    const inside = place.function && !place.function.startsWith("<") && `in ${place.function}`;
+    const where = [place.file, place.line && `line ${place.line}`, inside].filter(Boolean).join(", ");
+    nodes.push(element("p", { class: "diagnosis__place" }, where));
+    nodes.push(element("pre", { class: "diagnosis__code" }, element("code", {}, place.code)));
+  }
+  nodes.push(element("p", { class: "diagnosis__says" }, ...marked(says)));
+  if (atOnce) nodes.push(...next);
+  causes.forEach((likely, number) => {
+    const cause = catalog.causes[likely.id];
+    const body = [change(cause.change), details(cause, likely.because)];
+    if (number) nodes.push(element("details", {}, element("summary", {}, ...marked(`Or: ${cause.title}`)), ...body));
+    else nodes.push(element("h2", {}, ...marked(`Most likely: ${cause.title}`)), ...body);
+  });
+  if (message?.note) nodes.push(element("p", {}, "Note: ", ...marked(message.note)));
+  if (!atOnce) nodes.push(...next);
+  if (message) nodes.push(element("p", {}, link(`errors/${message.id.toLowerCase()}/`, `More about ${message.id}`)));
+  else if (other) nodes.push(element("p", {}, link(other.link, `Read on: ${other.title}`)));
+  else nodes.push(element("p", {}, "If it is a device error, ", link(form(text), "tell us"), ON_GITHUB));
+  return nodes;
+}
+
+function details(cause, because) {
+  const rows = because.map((reason) => ["Here", marked(reason)]);
+  rows.push(["Why", marked(cause.why)], ["Make sure", marked(cause.confirm)]);
+  const lesson = `Run it in lesson ${cause.lesson.match(/[0-9]+/u)}`;
+  if (cause.lesson) rows.push(["Lesson", [link(cause.lesson, lesson)]]);
+  const terms = rows.flatMap(([label, nodes]) => [element("dt", {}, label), element("dd", {}, ...nodes)]);
+  return element("dl", {}, ...terms);
+}
+
+function change(lines) {
+  const tags = { "-": "del", "+": "ins" };
+  const shown = lines.map((line) => element(tags[line[0]] ?? "span", {}, `${line}\n`));
+  return element("pre", { class: "change" }, element("code", {}, ...shown));
+}
+
+/** The text that is spoken: what was found, and the first cause. */
+function summary(catalog, { says, causes, ask }) {
+  const cause = causes.length ? `Most likely: ${catalog.causes[causes[0].id].title}.` : ask;
+  return `${says} ${cause}`.replaceAll("`", "");
+}
+
+function form(text) {
+  const { repository } = document.querySelector("script[data-repository]").dataset;
+  return `${repository}/issues/new?${new URLSearchParams({ template: "unknown-error.yml", error: last(FORM, text) })}`;
+}
+
+const link = (address, label) => element("a", { href: new URL(address, SITE) }, ...marked(label));
+const marked = (text) => text.split(/`([^`]+)`/u).map((part, at) => (at % 2 ? element("code", {}, part) : part));
+
+function element(tag, attributes, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children); // a string becomes text
+  return made;
+}

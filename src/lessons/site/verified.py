@@ -1,0 +1,19 @@
+"""When a lesson last passed, and on what: from the results that runs wrote, which are the only source."""
+
+import datetime
+import json
+from pathlib import Path
+
+
+def last_verified(lesson: str, results: Path) -> list[str]:
+    """A phrase for each results file in which every cell of `lesson` passed: real GPUs first, then simulated ones."""
+    found = []
+    for file in sorted(results.glob("*.json")):
+        run = json.loads(file.read_text(encoding="utf-8"))
+        standing = run["lessons"].get(lesson, {})
+        if standing.get("passed"):
+            date = datetime.date.fromisoformat(run["date"])
+            found.append(
+                f"torch {run['torch']} on {', '.join(dict.fromkeys(run['gpus']))}, {date:%d %B %Y}".replace(", 0", ", ")
+            )
+    return found

@@ -1,0 +1,535 @@
+# ruff: noqa: RUF001
+"""The paste box of the home page: what it finds is what `samedevice.explain` finds, and what is pasted stays text."""
+
+import gzip
+import json
+import re
+from pathlib import Path
+from urllib.parse import parse_qs, quote, urlsplit
+
+import pytest
+import yaml
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from samedevice import explain
+from samedevice.catalog import load
+from samedevice.doctor.address import issue_form
+
+ROOT = Path(__file__).parents[2]
+REPORTS = ROOT.parent / "shared" / "casebook" / "reports.jsonl"
+PHONE, LAPTOP = 360, 1280
+
+MESSAGE = (
+    "RuntimeError: Expected all tensors to be on the same device, but got mat1 is on cpu, different from other tensors "
+    "on cuda:0 (when checking argument in method wrapper_CUDA_addmm)"
+)
+OLD = (
+    "RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu! "
+    "(when checking argument for argument index in method wrapper_CUDA__index_select)"
+)
+BARE = "RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"
+NUMPY = (
+    "TypeError: can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory "
+    "first."
+)
+TRACEBACK = f"""Traceback (most recent call last):
+  File "/home/ada/train.py", line 31, in main
+    logits = model(batch)
+             ^^^^^^^^^^^^
+  File "/usr/lib/python3.12/site-packages/torch/nn/modules/linear.py", line 134, in forward
+    return F.linear(input, self.weight, self.bias)
+{MESSAGE}"""
+MARKUP = """Traceback (most recent call last):
+  File "<img src=x onerror=ran=1>/<a href='javascript:ran=1'>", line 3, in <script>ran=1</script>
+    <svg onload=ran=1>`</code><b>`{device}
+"""
+
+
+def broken_at(width, text):
+    return "\n".join(text[start : start + width] for start in range(0, len(text), width))
+
+
+def in_a_box(text):
+    lines = [text[start : start + 76] for start in range(0, len(text), 76)]
+    return "\n".join(["╭" + "─" * 78 + "╮", *(f"│ {line:<76} │" for line in lines), "╰" + "─" * 78 + "╯"])
+
+
+AWKWARD = {
+    "nothing": "",
+    "blanks of every kind": " \t\n\v\f\r\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2003\u2028\u2029\u202f\u205f\u3000",
+    "what JavaScript takes for a blank and Python does not": "\ufeff",
+    "what it is not about": "Traceback (most recent call last):\nKeyError: 'cuda:0'",
+    "out of memory": "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
+    "out of memory, then a message": f"CUDA out of memory. Tried to allocate 2.00 GiB.\n{MESSAGE}",
+    "a message, then out of memory": f"{MESSAGE}\nCUDA out of memory. Tried to allocate 2.00 GiB.",
+    "a traceback": TRACEBACK,
+    "a traceback of Windows": TRACEBACK.replace("/home/ada/", "C:\\Users\\ada\\").replace("\n", "\r\n"),
+    "old line ends": TRACEBACK.replace("\n", "\r"),
+    "line ends written out": TRACEBACK.replace("\n", "\\n"),
+    "line separators of Unicode": TRACEBACK.replace("\n", "\u2028"),
+    "wrapped between words": broken_at(80, TRACEBACK),
+    "wrapped inside words": broken_at(23, MESSAGE),
+    "a letter a line": broken_at(1, MESSAGE),
+    "in a box of rich": in_a_box(TRACEBACK.replace("\n", " ")),
+    "as rich prints it": f"│ /home/ada/train.py:31 in main   │\n│ ❱ 31 │   logits = model(batch)   │\n╰───╯\n{MESSAGE}",
+    "in colours": f"\x1b[1;31mTraceback\x1b[0m\n\x1b]8;;file:///a\x07a\x1b]8;;\x07\n\x1b[38;5;196m{MESSAGE}\x1b[0m",
+    "in colours whose escape was lost": f"[1;31m{MESSAGE}[0m",
+    "a cell of IPython": f"Cell In[3], line 4, in f(x)\n      2 def f(x):\n----> 4     return model(x)\n\n{MESSAGE}",
+    "a file in IPython": f"File ~/a/train.py:12, in f(n)\n     11 x = 1\n---> 12 y = f(x)\n     13 z = 2\n\n{OLD}",
+    "old IPython": f"<ipython-input-3-6344c9> in <module>\n----> 1 f(x)\n\n~/a/b.py in f(self, x)\n----> 5 g(x)\n{OLD}",
+    "pytest": f"    def test_a():\n>       f(x)\n\ntest_a.py:4: \n_ _ _\nE       {MESSAGE}\n\ntrain.py:16: Error",
+    "without the error's name, in a line of its own": f"Hello,\n{MESSAGE.removeprefix('RuntimeError: ')}\nEverywhere.",
+    "a chain": f"{TRACEBACK}\n\nThe above exception was the direct cause of the following exception:\n\n{TRACEBACK}",
+    "another after it": f'{TRACEBACK}\n\nTraceback (most recent call last):\n  File "b.py", line 1, in f\n    g()',
+    "the wrapper of a replica only": "RuntimeError: Caught RuntimeError in replica 0 on device 0.",
+    "the wrapper of a replica": f"RuntimeError: Caught RuntimeError in replica 1 on device 1.\nOriginal {TRACEBACK}",
+    "prefixes of ranks": "\n".join(f"[rank3]: {line}" for line in TRACEBACK.splitlines()),
+    "a quotation": "\n".join(f"> {line}" for line in TRACEBACK.splitlines()),
+    "entities of HTML": TRACEBACK.replace("'", "&#39;")
+    .replace('"', "&quot;")
+    .replace("<", "&lt;")
+    .replace(" ", "&nbsp;"),
+    "Chinese around it": f"我在运行代码时出现了以下错误：{MESSAGE}，请问怎么解决？",
+    "Japanese around it": f"実行すると次のエラーが出ます。「{OLD}」どうすればよいですか。",
+    "Korean around it": f"실행하면 다음 오류가 발생합니다:{BARE}어떻게 해결하나요?",
+    "Chinese signs in it": MESSAGE.replace(",", "，").replace(":", "：").replace("(", "（").replace(")", "）"),
+    "typographic quotes": NUMPY.replace("'", "\u2019"),
+    "names in other scripts": TRACEBACK.replace("main", "训练").replace("train.py", "обучение.py"),
+    "blanks that do not break": MESSAGE.replace(" ", "\xa0"),
+    "characters beyond 16 bits": f"😀𝔘𝔫𝔦{'🔥' * 3000}\n{TRACEBACK.replace('batch', '𝔟𝔞𝔱𝔠𝔥' * 300)}",
+    "invisible characters": "\u200b".join(MESSAGE.split(" ")).replace("\u200b", " \u200b"),
+    "two messages": f"{OLD}\n{NUMPY}",
+    "two messages in a line": f"{NUMPY} {OLD} {BARE}",
+    "markup": MARKUP + BARE,
+    "names that objects have": MESSAGE.replace("mat1", "constructor").replace("addmm", "__proto__"),
+    "a long line": "x" * 100_000 + MESSAGE + "y" * 50_000,
+    "many messages": f"{BARE}\n" * 1_000,
+    "more than is read": f"{NUMPY}\n" + "step 1: loss 0.5\n" * 30_000 + TRACEBACK,
+}
+
+
+def found_by_python(text):
+    diagnosis = explain(text)
+    place = diagnosis.place
+    return {
+        "message": diagnosis.message and diagnosis.message.id,
+        "reads": dict(diagnosis.reads),
+        "says": diagnosis.says,
+        "causes": [{"id": cause.id, "because": list(cause.because)} for cause in diagnosis.causes],
+        "place": place and {"file": place.file, "line": place.line, "function": place.function, "code": place.code},
+        "other": diagnosis.other and diagnosis.other.id,
+        "ask": diagnosis.ask,
+    }
+
+
+FOUND_BY_THE_PAGE = """async (texts) => {
+  const { explain } = await import(new URL("assets/doctor.js", document.baseURI));
+  const catalog = await (await fetch("assets/catalog.json")).json();
+  return texts.map((text) => {
+    const { message, other, ...rest } = explain(catalog, text);
+    return { ...rest, message: message && message.id, other: other && other.id };
+  });
+}"""
+
+
+def differences(page, texts):
+    """What the page says otherwise than Python, by the name of the text: its answer, then Python's."""
+    answers = page.evaluate(FOUND_BY_THE_PAGE, list(texts.values()))
+    both = {name: (answer, found_by_python(texts[name])) for name, answer in zip(texts, answers, strict=True)}
+    return {name: pair for name, pair in both.items() if pair[0] != pair[1]}
+
+
+def test_the_page_finds_what_python_finds_in_every_text_of_the_catalog(visit):
+    texts = {}
+    for message in load().messages.values():
+        for number, text in enumerate([*message.texts, *message.examples]):
+            texts[f"{message.id}, text {number}"] = text["text"]
+    assert differences(visit(), texts) == {}
+
+
+def test_the_page_finds_what_python_finds_in_awkward_pastes(visit):
+    assert differences(visit(), AWKWARD) == {}
+
+
+def test_the_page_finds_what_python_finds_in_tracebacks_of_every_form(visit):
+    doctor = ROOT / "tests" / "doctor"
+    files = [*doctor.glob("tracebacks/*.txt"), *doctor.glob("golden/*.paste")]
+    texts = {file.name: file.read_text(encoding="utf-8") for file in files}
+    texts |= enumerate(
+        re.split(r"^====.*\n", (doctor / "not_device_errors.txt").read_text(encoding="utf-8"), flags=re.M)
+    )
+    assert len(texts) > 20
+    assert differences(visit(), texts) == {}
+
+
+def test_the_awkward_pastes_reach_messages_other_errors_places_and_nothing():
+    found = {name: found_by_python(text) for name, text in AWKWARD.items()}
+    assert sum(bool(one["message"]) for one in found.values()) > 30
+    assert found["wrapped inside words"]["message"] == found["a traceback"]["message"]
+    assert found["out of memory"]["other"]
+    assert not found["what it is not about"]["message"]
+    assert sum(bool(one["place"]) for one in found.values()) > 15
+
+
+@pytest.mark.skipif(not REPORTS.exists(), reason="needs the real reports, which are not part of the project")
+def test_the_page_finds_what_python_finds_in_real_reports(visit):
+    texts = {}
+    for line in REPORTS.read_text(encoding="utf-8").splitlines():
+        report = json.loads(line)
+        lines = ["Traceback (most recent call last):"] if report["frames"] else []
+        for frame in report["frames"]:
+            file, _, rest = frame.partition(":")
+            function, _, code = rest.partition(":")
+            lines += [f'  File "{file.strip()}", line 1, in {function.strip() or "<module>"}', f"    {code.strip()}"]
+        texts[report["id"]] = "\n".join([*lines, report["message"]])
+    assert len(texts) > 100
+    assert differences(visit(), texts) == {}
+
+
+class Box:
+    """The paste box of a page, once what is known about errors is there."""
+
+    def __init__(self, page):
+        self.page = page
+        self.text = page.get_by_label("Your error")
+        self.result = page.locator(".diagnosis")
+        self.spoken = page.locator(".doctor__spoken")
+        self.note = page.locator(".doctor__note")
+
+    def paste(self, text):
+        self.text.fill(text)
+        return self
+
+
+@pytest.fixture
+def open_box(visit):
+    return lambda *arguments, **options: Box(visit(*arguments, **options))
+
+
+@pytest.fixture
+def stopped(open_box):
+    """The box with the catalog loaded and the page's clock stopped."""
+
+    def open_stopped():
+        box = open_box()
+        box.page.wait_for_load_state("networkidle")
+        box.page.clock.install(time=0)
+        box.page.clock.pause_at(1_000)
+        return box
+
+    return open_stopped
+
+
+def test_the_box_is_on_the_first_screen_of_a_phone_and_of_a_laptop(open_box):
+    for width in (PHONE, LAPTOP):
+        box = open_box(width=width)
+        bottom = box.page.locator(".doctor").bounding_box()
+        assert bottom["y"] + bottom["height"] <= 800
+        assert box.page.locator("article h1").bounding_box()["y"] < box.text.bounding_box()["y"]
+
+
+def test_a_traceback_is_answered_with_place_sentence_fix_and_links_that_lead_somewhere(open_box, address):
+    box = open_box().paste(TRACEBACK)
+    expect(box.result.locator("h2")).to_contain_text("Most likely: ")
+    diagnosis = explain(TRACEBACK)
+    assert box.result.locator(".diagnosis__place").inner_text() == "/home/ada/train.py, line 31, in main"
+    assert box.result.locator(".diagnosis__code").inner_text() == "logits = model(batch)"
+    assert box.result.locator(".diagnosis__says").inner_text() == diagnosis.says.replace("`", "")
+    first, *rest = diagnosis.causes
+    assert box.result.locator("h2").inner_text() == f"Most likely: {first.title}".replace("`", "")
+    shown = box.result.locator(".change").first.inner_text()
+    assert [line.rstrip() for line in shown.split("\n")][:-1] or shown
+    for line in first.fix.strip("\n").split("\n"):
+        assert line.strip() in shown
+    assert box.result.locator("details:not([open])").count() == len(rest)
+    assert all(reason.replace("`", "") in box.result.inner_text() for reason in first.because)
+    links = [link.get_attribute("href") for link in box.result.locator("a").all()]
+    assert f"{address}errors/{diagnosis.message.id.lower()}/" in links
+    for link in links:
+        assert box.page.request.get(link).ok, link
+
+
+def test_the_lines_to_change_are_marked_as_deleted_and_inserted(open_box):
+    box = open_box().paste(NUMPY)
+    expect(box.result.locator("h2")).to_be_visible()
+    change = box.result.locator(".change").first
+    assert all(line.startswith("- ") for line in change.locator("del").all_inner_texts())
+    assert all(line.startswith("+ ") for line in change.locator("ins").all_inner_texts())
+    assert change.locator("ins").count()
+
+
+def test_the_diagnosis_stands_within_50_ms_of_the_last_key_and_needs_no_second_task(stopped):
+    box = stopped()
+    box.paste(MESSAGE)
+    assert box.result.is_hidden()
+    box.page.clock.run_for(50)
+    assert "mat1" in box.result.inner_text()
+
+
+def test_a_screen_reader_is_told_once_and_not_at_each_key(stopped):
+    box = stopped()
+    box.spoken.evaluate("""(spoken) => {
+      window.told = 0;
+      new MutationObserver((changes) => (told += changes.length)).observe(spoken, { childList: true });
+    }""")
+    assert box.spoken.get_attribute("role") == "status"
+    assert box.page.locator(".diagnosis[aria-live], .diagnosis [aria-live]").count() == 0
+    for end in range(len(MESSAGE) - 12, len(MESSAGE) + 1, 3):
+        box.paste(MESSAGE[:end])
+        box.page.clock.run_for(100)
+    assert box.spoken.inner_text() == ""
+    assert box.result.is_visible()
+    box.page.clock.run_for(2_000)
+    diagnosis = explain(MESSAGE)
+    for part in (diagnosis.says, diagnosis.causes[0].title):
+        assert part.replace("`", "") in box.spoken.inner_text()
+    assert box.page.evaluate("window.told") == 1
+
+
+def test_a_key_that_changes_nothing_leaves_unfolded_what_was_unfolded(stopped):
+    box = stopped().paste(BARE)
+    box.page.clock.run_for(50)
+    box.result.locator("summary").first.click()
+    box.paste(f"{BARE}\n")
+    box.page.clock.run_for(50)
+    assert box.result.locator("details[open]").count() == 1
+
+
+def test_an_unknown_text_gets_what_to_paste_next_and_a_form_that_nothing_was_sent_to(open_box):
+    text = "a" * 3_000 + " 我 & <b>\nValueError"
+    box = open_box().paste(text)
+    expect(box.result).to_contain_text("Paste the whole error")
+    expect(box.result).to_contain_text("nothing is published until you submit it there.")
+    link = urlsplit(box.result.get_by_role("link", name="tell us").get_attribute("href"))
+    wanted = urlsplit(issue_form(text))
+    assert link[:3] == wanted[:3]
+    assert parse_qs(link.query) == parse_qs(wanted.query)
+
+
+def test_the_form_has_the_field_that_the_link_fills():
+    link = parse_qs(urlsplit(issue_form("the error")).query)
+    form = yaml.safe_load((ROOT / ".github" / "ISSUE_TEMPLATE" / link.pop("template")[0]).read_text(encoding="utf-8"))
+    fields = {field["id"]: field for field in form["body"] if "id" in field}
+    assert list(link) == ["error"]
+    assert fields["error"]["type"] == "textarea"
+    assert fields["error"]["attributes"]["render"] == "text"
+
+
+def test_another_error_is_named_as_such_with_a_link(open_box):
+    box = open_box().paste(AWKWARD["out of memory"])
+    expect(box.result).to_contain_text("This is not a device error.")
+    assert box.result.get_by_role("link").get_attribute("href") == explain(AWKWARD["out of memory"]).other.link
+
+
+@pytest.mark.parametrize("message", [BARE, "ValueError"])
+def test_pasted_markup_stays_text(open_box, message):
+    for by_link in (False, True):
+        box = open_box(f"#error={quote(MARKUP + message)}" if by_link else "")
+        if not by_link:
+            box.paste(MARKUP + message)
+        expect(box.result).to_be_visible()
+        assert box.text.input_value() == MARKUP + message
+        if message == BARE:
+            assert "<img src=x onerror=ran=1>" in box.result.locator(".diagnosis__place").inner_text()
+            assert "<svg onload=ran=1>" in box.result.locator(".diagnosis__code").inner_text()
+        assert (
+            box.page.locator(".doctor :is(img, svg, script, b, [onerror], [onload], [href^=javascript])").count() == 0
+        )
+        assert box.page.evaluate("typeof ran") == "undefined"
+
+
+@pytest.fixture
+def with_clipboard(browser, address):
+    """The box in a page that may read and write the clipboard."""
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.goto(address)
+    yield Box(page)
+    context.close()
+
+
+@pytest.mark.parametrize("way", ["pasted", "typed in place of all by a script"])
+def test_ten_megabytes_leave_the_page_alive_and_are_answered(with_clipboard, way):
+    box, log = with_clipboard, "step 1: loss 0.5\n"
+    if way == "pasted":
+        box.page.evaluate("([log, end]) => navigator.clipboard.writeText(log.repeat(600_000) + end)", [log, TRACEBACK])
+        box.text.press("Control+V")
+    else:
+        box.text.fill(log * 600_000 + TRACEBACK)
+    expect(box.result).to_contain_text("mat1")
+    expect(box.note).to_contain_text("Only the last 200,000 characters are kept")
+    assert len(box.text.input_value()) == 200_000
+    box.paste(NUMPY)
+    expect(box.result).to_contain_text("NumPy")
+    expect(box.note).to_be_empty()
+
+
+def test_a_shared_link_shows_the_same_text_and_diagnosis(with_clipboard, visit, address):
+    text = f"{MARKUP}我 😀 #?&%41+ \u2028 \\n\n{TRACEBACK}"
+    sender = with_clipboard.paste(text)
+    sender.page.get_by_role("button", name="Copy a link").click()
+    expect(sender.note).to_have_text("Link copied.")
+    link = sender.page.evaluate("navigator.clipboard.readText()")
+    assert link == sender.page.evaluate("location.href")
+    reader = Box(visit(link.removeprefix(address)))
+    expect(reader.result).to_contain_text("mat1")
+    assert reader.text.input_value() == text
+    assert reader.page.evaluate("document.activeElement === document.body")
+
+
+def test_a_link_followed_in_the_same_page_is_opened_and_typing_takes_it_out_of_the_address(open_box):
+    box = open_box().paste(MESSAGE)
+    expect(box.result).to_contain_text("mat1")
+    box.page.evaluate("(text) => (location.hash = `error=${encodeURIComponent(text)}`)", NUMPY)
+    expect(box.result).to_contain_text("NumPy")
+    assert box.text.input_value() == NUMPY
+    box.paste(MESSAGE)
+    assert "#" not in box.page.evaluate("location.href")
+
+
+def test_a_link_holds_the_last_8000_characters_and_says_so(open_box):
+    box = open_box().paste("我😀" * 10_000 + TRACEBACK)
+    box.page.get_by_role("button", name="Copy a link").click()
+    expect(box.note).to_contain_text("It holds the last 8,000 characters.")
+    held = box.page.evaluate("decodeURIComponent(location.hash.slice('#error='.length))")
+    assert len(held) == 8_000
+    assert held.endswith(TRACEBACK)
+
+
+@pytest.mark.parametrize("fragment", ["%E0%A4%A", "%", "%FF"])
+def test_a_damaged_link_is_named_in_a_sentence(open_box, fragment):
+    box = open_box(f"#error={fragment}")
+    expect(box.note).to_contain_text("damaged")
+    assert box.text.input_value() == ""
+
+
+def test_the_box_works_by_keyboard_alone_and_steals_no_focus(open_box):
+    box = open_box()
+    focused = "document.activeElement.textContent.trim() || document.activeElement.id"
+    for _ in range(20):
+        box.page.keyboard.press("Tab")
+        if box.page.evaluate(focused) == "pasted":
+            break
+    box.page.keyboard.insert_text(BARE)
+    expect(box.result).to_be_visible()
+    assert box.page.evaluate(focused) == "pasted"
+    box.page.keyboard.press("Tab")
+    example = box.page.evaluate(focused)
+    box.page.keyboard.press("Enter")
+    expect(box.result).to_contain_text("mat1")
+    assert box.page.evaluate(focused) == example
+    stops = []
+    while "Copy a link to share" not in stops:
+        box.page.keyboard.press("Tab")
+        stops.append(box.page.evaluate(focused))
+    box.page.keyboard.press("Tab")
+    assert box.page.evaluate(focused) == "Clear"
+    while box.page.evaluate("document.activeElement.tagName") != "SUMMARY":  # the first cause has links
+        box.page.keyboard.press("Tab")
+    box.page.keyboard.press("Enter")
+    assert box.result.locator("details").first.evaluate("(details) => details.open")
+    box.page.locator("[data-clear]").press("Enter")
+    expect(box.result).to_be_hidden()
+    assert box.text.input_value() == ""
+    assert box.page.evaluate(focused) == "pasted"
+
+
+def test_each_example_is_recognised_and_has_causes(open_box):
+    box = open_box()
+    examples = box.page.locator("[data-example]")
+    assert 4 <= examples.count() <= 5
+    for example in examples.all():
+        diagnosis = explain(example.get_attribute("data-example"))
+        example.click()
+        expect(box.result.locator("h2")).to_have_text(f"Most likely: {diagnosis.causes[0].title}".replace("`", ""))
+
+
+def test_nothing_that_is_pasted_leaves_the_browser(browser, address):
+    page = browser.new_page()
+    asked = []
+    page.on("request", lambda request: asked.append((request.url, request.post_data)))
+    page.goto(f"{address}#error={quote('sesame ' + BARE)}", wait_until="networkidle")
+    box = Box(page).paste(f"sesame {TRACEBACK}")
+    page.get_by_role("button", name="Copy a link").click()
+    expect(box.note).not_to_be_empty()
+    page.wait_for_timeout(300)
+    page.close()
+    assert any(url.endswith("assets/catalog.json") for url, _ in asked)
+    assert [url for url, _ in asked if not url.startswith((address, "data:", "blob:"))] == []
+    assert not any("sesame" in url.split("#")[0] or data for url, data in asked)
+
+
+def test_what_is_known_about_errors_comes_after_the_page_or_with_the_first_text(browser, address):
+    for path, early in (("", False), (f"#error={quote(BARE)}", True)):
+        page = browser.new_page()
+        order = []
+        page.on("request", lambda request, order=order: order.append(request.url.rpartition("/")[2]))
+        page.on("load", lambda _, order=order: order.append("load"))
+        page.goto(address + path, wait_until="networkidle")
+        page.close()
+        assert order.count("catalog.json") == 1
+        assert early or order.index("catalog.json") > order.index("load")
+
+
+def test_without_the_catalog_one_sentence_says_so_and_the_next_text_tries_again(browser, address):
+    page = browser.new_page()
+    page.route("**/catalog.json", lambda route: route.abort())
+    page.goto(address)
+    box = Box(page).paste(MESSAGE)
+    expect(box.result).to_contain_text("could not be loaded")
+    page.unroute("**/catalog.json")
+    box.paste("")
+    expect(box.result).to_be_hidden()
+    box.paste(NUMPY)
+    expect(box.result).to_contain_text("Most likely")
+    page.close()
+
+
+def test_without_scripts_the_page_says_what_the_box_needs_and_leads_to_the_error_index(visit):
+    page = visit(java_script_enabled=False)
+    sentence = page.locator(".doctor noscript p")
+    assert sentence.is_visible()
+    assert "This box needs JavaScript" in sentence.inner_text()
+    assert page.get_by_label("Your error").is_hidden()
+    sentence.locator("a").click()
+    assert page.url.endswith("/errors/")
+
+
+def test_the_doctors_scripts_are_on_the_home_page_only(site):
+    for path in site.pages:
+        scripts = [str(script.get("src")) for script in site.page(path).select("script[type=module]")]
+        assert scripts == (["assets/paste-box.js"] if path == "" else []), path
+
+
+def test_html_css_and_js_of_the_home_page_are_at_most_90_kb_gzipped_with_the_doctor(site):
+    page = site.page("")
+    linked = [str(link["href"]) for link in page.select("link:is([rel=stylesheet], [rel=modulepreload])")]
+    linked += [str(script["src"]) for script in page.select("script[src]")]
+    assert {"assets/doctor.js", "assets/paste-box.js"} <= set(linked)
+    sizes = {path: len(gzip.compress((site.folder / path).read_bytes(), 9)) for path in ["index.html", *linked]}
+    assert sum(sizes.values()) <= 90_000, sizes
+
+
+@pytest.mark.parametrize("width", [PHONE, LAPTOP])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_and_nothing_scrolls_sideways_with_a_diagnosis(open_box, scheme, width):
+    box = open_box(width=width, color_scheme=scheme)
+    for text in (TRACEBACK.replace("train.py", f"{'long_' * 40}train.py"), "ValueError: " + "x" * 300):
+        box.paste(text)
+        expect(box.result).to_be_visible()
+        box.page.evaluate("document.querySelectorAll('.diagnosis details').forEach((details) => (details.open = true))")
+        found = Axe().run(box.page)
+        assert found.violations_count == 0, found.generate_report()
+        assert box.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_each_failure_on_the_page_leads_to_the_message_that_it_shows(site):
+    cards = site.page("").select(".failure")
+    assert len(cards) >= 7
+    for card in cards:
+        page, _, cause = str(card.select_one("h3 a:not(.headerlink)")["href"]).removeprefix("errors/").partition("/#")
+        message = explain(card.select_one(".failure__message").get_text().strip()).message
+        assert message.id.lower() == page
+        assert cause in {possible.id for possible in message.causes}
+        assert re.match(r"\w+Error: ", card.select_one(".failure__message").get_text())
