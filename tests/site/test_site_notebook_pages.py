@@ -1,10 +1,15 @@
 """What a notebook's page shows: judged on the HTML built from a small notebook with every kind of cell and output."""
 
 import json
+from pathlib import Path
 
+import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from lessons.site.verified import last_verified
+
+ROOT = Path(__file__).parents[2]
 RED, PLAIN = "\x1b[31m", "\x1b[39m"
 MESSAGE = "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"
 # As IPython stores one: colours, the cell's frame, a library's, the simulation's, with the paths of a machine.
@@ -150,3 +155,26 @@ def test_search_holds_each_cell_once_by_section_without_tags_and_marks(built):
     assert MESSAGE in texts["#a-part"]["text"]
     for noise in ("¶", "\\u00b6", "raises-exception", "Open in Colab", "Traceback"):
         assert noise not in everything
+
+
+def test_a_lesson_for_two_gpus_offers_kaggle_and_says_when_it_was_last_verified(site, lessons):
+    for lesson in lessons:
+        page = site.page(lesson)
+        name = lesson.split("/")[1]
+        gpus = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4).metadata.gpus
+        kaggle = page.select(".lesson-actions a[href*='kaggle.com']")
+        assert len(kaggle) == (gpus == 2)
+        assert all(link["href"].endswith(f"/blob/main/notebooks/{name}.ipynb") for link in kaggle)
+        said = page.select_one(".lesson-verified").get_text()
+        run = json.loads((ROOT / "results" / "simulated.json").read_text(encoding="utf-8"))
+        assert run["lessons"][name]["passed"]
+        assert f"torch {run['torch']} on simulated GPUs" in said
+
+
+def test_only_a_run_in_which_every_cell_passed_counts_as_verified(tmp_path):
+    run = {"date": "2026-03-04", "torch": "2.13.0", "gpus": ["NVIDIA H200", "NVIDIA H200"]}
+    standings = {"01-a": {"passed": True}, "02-b": {"passed": False}, "10-c": {"standing": "skipped", "why": "one GPU"}}
+    (tmp_path / "gpu.json").write_text(json.dumps({**run, "lessons": standings}))
+    assert last_verified("01-a", tmp_path) == ["torch 2.13.0 on NVIDIA H200, 4 March 2026"]
+    assert [last_verified(lesson, tmp_path) for lesson in ("02-b", "10-c", "new")] == [[], [], []]
+    assert last_verified("01-a", tmp_path / "none") == []
