@@ -107,9 +107,10 @@ def test_what_the_policy_would_switch_off_in_a_lesson_fails_the_build(build_smal
     assert "Aborted with 3 warnings" in built.log
 
 
-def test_a_table_is_aligned_without_a_style(build_small):
+def test_a_table_is_aligned_without_a_style_and_a_sentence_may_name_one(build_small):
     table = "| a | b |\n| :-- | --: |\n| 1 | 2 |\n"
-    built = build_small({"index.md": f"# Home\n\n{table}"}, {"01-a.ipynb": ["# A", table]})
+    sentence = """Write `<p style="x">` or a=" <b title='an once=1 style=2'>only=1</b>."""
+    built = build_small({"index.md": f"# Home\n\n{table}\n{sentence}"}, {"01-a.ipynb": ["# A", table]})
     assert built.returncode == 0, built.log
     for path in ("", "notebooks/01-a/"):
         assert [cell.get("align") for cell in built.page(path).select("article td")] == ["left", "right"], path

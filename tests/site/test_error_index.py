@@ -191,8 +191,8 @@ def second_half(text):
 @pytest.mark.parametrize(
     ("part", "in_first_three"),
     [
-        (lambda message: message.texts[0]["text"], 0.9),
-        (lambda message: message.texts[-1]["text"], 0.9),
+        (lambda message: message.texts[0]["text"], 0.85),
+        (lambda message: message.texts[-1]["text"], 0.85),
         (lambda message: second_half(message.texts[0]["text"]), 0.7),
     ],
     ids=["exact text", "oldest wording", "second half"],
@@ -222,7 +222,7 @@ def test_search_finds_what_is_pasted_most_first(search, text, first):
 
 def test_search_finds_the_page_beside_the_lesson_that_raises_its_text(search, lessons):
     found = search(MESSAGES["SD001"].texts[0]["text"])
-    assert {lessons[0], place(MESSAGES["SD001"])} <= set(found[:3])
+    assert {lessons[0], place(MESSAGES["SD001"])} <= set(found[:5])
 
 
 @pytest.mark.parametrize("which", ["the index", "SD001", "the shortest", "the longest"])

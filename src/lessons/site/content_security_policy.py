@@ -16,7 +16,9 @@ log = get_plugin_logger("lessons.site")
 _CONTENT = re.compile(r"<article\b.*</article>", re.DOTALL)
 _SCRIPT = re.compile(r"<script\b(?![^>]*\s(?:src=|type=\"application/json\"))[^>]*>(.*?)</script>", re.DOTALL)
 _STYLE = re.compile(r"<style\b[^>]*>(.*?)</style>", re.DOTALL)
-_ATTRIBUTE = re.compile(r"<\w[^>]*\s(style|on\w+)=")
+_TAG = re.compile(r"""<\w(?:[^>"']|"[^"]*"|'[^']*')*>""")
+_VALUE = re.compile(r"""=\s*(?:"[^"]*"|'[^']*')""")
+_FORBIDDEN = re.compile(r"\s(style|on\w+)=")
 
 
 def with_policy(page: str, name: str, serving: bool) -> str:
@@ -26,7 +28,8 @@ def with_policy(page: str, name: str, serving: bool) -> str:
     there inline scripts are allowed.
     """
     template = _CONTENT.sub("", page)
-    inline = [f"the attribute {attribute}" for attribute in _ATTRIBUTE.findall(_SCRIPT.sub("", page))]
+    tags = " ".join(_VALUE.sub("=", tag) for tag in _TAG.findall(_SCRIPT.sub("", page)))
+    inline = [f"the attribute {attribute}" for attribute in _FORBIDDEN.findall(tags)]
     inline += ["a script in its content"] * (len(_SCRIPT.findall(page)) - len(_SCRIPT.findall(template)))
     for forbidden in dict.fromkeys(inline):
         log.warning(f"'{name}' has {forbidden}, which the site's Content-Security-Policy switches off.")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from samedevice.catalog import Message, load
 
-_WEIGHT = 0.6  # with less, lessons come before the page of the very text; with more, whatever is short before both
+_WEIGHT = 0.55  # with less, lessons come before the page of the very text; with more, whatever is short before both
 
 
 def finish_search(index: Path, error_index: bool) -> None:
