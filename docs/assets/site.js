@@ -2,7 +2,12 @@
 
 // Search looks when a key goes up; text pasted from a menu or on a phone comes without one.
 document.addEventListener("input", (event) => {
-  if (event.target.matches("[data-md-component=search-query]")) event.target.dispatchEvent(new Event("keyup"));
+  const query = event.target;
+  if (!query.matches("[data-md-component=search-query]")) return;
+  // Search takes a word in double quotes for one that must be there, and messages hold such words.
+  const caret = query.selectionStart;
+  if (query.value.includes('"')) [query.value, query.selectionEnd] = [query.value.replaceAll('"', " "), caret];
+  query.dispatchEvent(new Event("keyup"));
 });
 
 // Made in the browser: a copy button for each code block, a landmark whose name must differ from the others', and a box

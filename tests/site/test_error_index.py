@@ -220,6 +220,11 @@ def test_search_finds_what_is_pasted_most_first(search, text, first):
     assert search(text)[0] == place(MESSAGES[first])
 
 
+def test_search_reads_double_quotes_as_part_of_the_text(search):
+    quoted = next(message for message in MESSAGES.values() if '"' in message.texts[0]["text"])
+    assert place(quoted) in search(quoted.texts[0]["text"])[:3]
+
+
 def test_search_finds_the_page_beside_the_lesson_that_raises_its_text(search, lessons):
     found = search(MESSAGES["SD001"].texts[0]["text"])
     assert {lessons[0], place(MESSAGES["SD001"])} <= set(found[:5])
