@@ -4,9 +4,9 @@
 document.addEventListener("input", (event) => {
   const query = event.target;
   if (!query.matches("[data-md-component=search-query]")) return;
-  // Search takes a word in double quotes for one that must be there, and messages hold such words.
-  const caret = query.selectionStart;
-  if (query.value.includes('"')) [query.value, query.selectionEnd] = [query.value.replaceAll('"', " "), caret];
+  // To search, these signs say that a word must or must not be there; to whoever pastes a message they are part of it.
+  const [plain, caret] = [query.value.replace(/["+~^*]/gu, " "), query.selectionStart];
+  if (plain !== query.value) [query.value, query.selectionEnd] = [plain, caret];
   query.dispatchEvent(new Event("keyup"));
 });
 
