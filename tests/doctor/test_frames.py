@@ -17,7 +17,7 @@ ERROR = (
     "(when checking argument for argument mat1 in method wrapper_CUDA_addmm)"
 )
 PYTHON = (TRACEBACKS / "python-3.12.txt").read_text("utf-8")
-TRAIN = "/home/ada/gpu-study/train.py"
+TRAIN = "/srv/study/gpu-study/train.py"
 STATEMENT = "return _call_impl(\n    self,\n    x,\n)"
 FIRST_LINE = "return _call_impl("
 
@@ -46,7 +46,7 @@ def place(text):
 )
 def test_the_place_is_the_users_own_innermost_line(name, file, function, code):
     # rich breaks the long path over two lines.
-    long = "/home/ada/gpu-study/a_very_long_directory_name/of_the_project/with/miniconda3/envs/base/train.py"
+    long = "/srv/study/gpu-study/a_very_long_directory_name/of_the_project/with/miniconda3/envs/base/train.py"
     text = (TRACEBACKS / f"{name}.txt").read_text("utf-8")
     assert place(text) == Frame(file or long, 8, function, code)
 
@@ -114,9 +114,9 @@ def test_the_same_place_is_read_however_the_traceback_was_pasted(text):
             id="Colab with a file on Drive",
         ),
         pytest.param(
-            "\x1b[1;32m/home/ada/a.ipynb Cell 4\x1b[0m in \x1b[0;36m<cell line: 1>\x1b[1;34m()\x1b[0m\n"
-            "\x1b[0;32m----> <a href='vscode-notebook-cell:/home/ada/a.ipynb#W3s?line=0'>1</a>\x1b[0m model(x)\n",
-            Frame("/home/ada/a.ipynb Cell 4", 1, "<cell line: 1>", "model(x)"),
+            "\x1b[1;32m/srv/study/a.ipynb Cell 4\x1b[0m in \x1b[0;36m<cell line: 1>\x1b[1;34m()\x1b[0m\n"
+            "\x1b[0;32m----> <a href='vscode-notebook-cell:/srv/study/a.ipynb#W3s?line=0'>1</a>\x1b[0m model(x)\n",
+            Frame("/srv/study/a.ipynb Cell 4", 1, "<cell line: 1>", "model(x)"),
             id="VS Code",
         ),
         pytest.param(
@@ -128,7 +128,7 @@ def test_the_same_place_is_read_however_the_traceback_was_pasted(text):
         ),
         pytest.param(
             '  File "D:\\my study\\train.py", line 7, in <module>\n    out = model(x)\n'
-            '  File "C:\\Users\\ada\\miniconda3\\lib\\runpy.py", line 9, in run\n    return f(x)\n'
+            '  File "C:\\Users\\you\\miniconda3\\lib\\runpy.py", line 9, in run\n    return f(x)\n'
             '  File "C:\\Python312\\Lib\\site-packages\\torch\\nn\\modules\\linear.py", line 125, in forward\n'
             "    return F.linear(\n",
             Frame("D:/my study/train.py", 7, "<module>", "out = model(x)"),
@@ -202,13 +202,13 @@ def test_without_code_there_is_no_place(text):
     [
         ("/usr/lib/python3.11/threading.py", True),
         ("/opt/conda/lib/python3.10/site-packages/torch/nn/functional.py", True),
-        ("C:/Users/ada/anaconda3/lib/threading.py", True),
-        ("C:/Users/ada/anaconda3/envs/my env/lib/runpy.py", True),
+        ("C:/Users/you/anaconda3/lib/threading.py", True),
+        ("C:/Users/you/anaconda3/envs/my env/lib/runpy.py", True),
         ("<frozen runpy>", True),
-        ("/home/ada/src/pytorch/torch/nn/modules/module.py", True),
+        ("/srv/study/src/pytorch/torch/nn/modules/module.py", True),
         ("torch/_tensor.py", True),
-        ("/home/ada/lib/train.py", False),
-        ("/home/ada/python/train.py", False),
+        ("/srv/study/lib/train.py", False),
+        ("/srv/study/python/train.py", False),
         ("torch/train.py", False),
         ("torch_utils/nn/train.py", False),
         ("<ipython-input-3-abc>", False),

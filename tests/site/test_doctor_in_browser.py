@@ -34,7 +34,7 @@ NUMPY = (
     "first."
 )
 TRACEBACK = f"""Traceback (most recent call last):
-  File "/home/ada/train.py", line 31, in main
+  File "/srv/study/train.py", line 31, in main
     logits = model(batch)
              ^^^^^^^^^^^^
   File "/usr/lib/python3.12/site-packages/torch/nn/modules/linear.py", line 134, in forward
@@ -64,7 +64,7 @@ AWKWARD = {
     "out of memory, then a message": f"CUDA out of memory. Tried to allocate 2.00 GiB.\n{MESSAGE}",
     "a message, then out of memory": f"{MESSAGE}\nCUDA out of memory. Tried to allocate 2.00 GiB.",
     "a traceback": TRACEBACK,
-    "a traceback of Windows": TRACEBACK.replace("/home/ada/", "C:\\Users\\ada\\").replace("\n", "\r\n"),
+    "a traceback of Windows": TRACEBACK.replace("/srv/study/", "C:\\Users\\you\\").replace("\n", "\r\n"),
     "old line ends": TRACEBACK.replace("\n", "\r"),
     "line ends written out": TRACEBACK.replace("\n", "\\n"),
     "line separators of Unicode": TRACEBACK.replace("\n", "\u2028"),
@@ -72,7 +72,7 @@ AWKWARD = {
     "wrapped inside words": broken_at(23, MESSAGE),
     "a letter a line": broken_at(1, MESSAGE),
     "in a box of rich": in_a_box(TRACEBACK.replace("\n", " ")),
-    "as rich prints it": f"│ /home/ada/train.py:31 in main   │\n│ ❱ 31 │   logits = model(batch)   │\n╰───╯\n{MESSAGE}",
+    "as rich prints it": f"│ /srv/run/train.py:31 in main   │\n│ ❱ 31 │   logits = model(batch)   │\n╰───╯\n{MESSAGE}",
     "in colours": f"\x1b[1;31mTraceback\x1b[0m\n\x1b]8;;file:///a\x07a\x1b]8;;\x07\n\x1b[38;5;196m{MESSAGE}\x1b[0m",
     "in colours whose escape was lost": f"[1;31m{MESSAGE}[0m",
     "a cell of IPython": f"Cell In[3], line 4, in f(x)\n      2 def f(x):\n----> 4     return model(x)\n\n{MESSAGE}",
@@ -233,7 +233,7 @@ def test_a_traceback_is_answered_with_place_sentence_fix_and_links_that_lead_som
     box = open_box().paste(TRACEBACK)
     expect(box.result.locator("h2")).to_contain_text("Most likely: ")
     diagnosis = explain(TRACEBACK)
-    assert box.result.locator(".diagnosis__place").inner_text() == "/home/ada/train.py, line 31, in main"
+    assert box.result.locator(".diagnosis__place").inner_text() == "/srv/study/train.py, line 31, in main"
     assert box.result.locator(".diagnosis__code").inner_text() == "logits = model(batch)"
     assert box.result.locator(".diagnosis__says").inner_text() == diagnosis.says.replace("`", "")
     first, *rest = diagnosis.causes
