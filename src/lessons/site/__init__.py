@@ -2,7 +2,7 @@
 
 mkdocs-jupyter reads and renders notebooks; these events put right what it gets wrong, each in a module of one idea:
 notebooks (which files, in which order), page (headings, code, outputs), tracebacks, links; verified says when a lesson
-last passed, and failure_pictures draws the home page's cards. Of the catalog,
+last passed, figures brings what runs measured, and failure_pictures draws the home page's cards. Of the catalog,
 error_pages makes Markdown, with its texts made safe by escaping; catalog_files adds it to the site, search_entries to
 the search. At last each page gets its content_security_policy.
 """
@@ -23,6 +23,7 @@ from mkdocs.structure.pages import Page
 from lessons.site.catalog_files import add_catalog, has_error_index
 from lessons.site.content_security_policy import with_policy
 from lessons.site.failure_pictures import failure_picture
+from lessons.site.figures import with_figures
 from lessons.site.links import check_links, links_to_notebooks
 from lessons.site.notebooks import add_notebooks, expand_navigation, published_address
 from lessons.site.page import finish_notebook
@@ -66,9 +67,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return add_catalog(add_notebooks(files, config), config)
 
 
-def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
     drawn = re.sub(r"<!-- picture: ([\w-]+) -->", lambda name: failure_picture(name[1]), markdown)
-    return links_to_notebooks(drawn, page.file.src_uri)
+    return links_to_notebooks(with_figures(drawn, _results(config)), page.file.src_uri)
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
@@ -78,9 +79,7 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
     metadata = json.loads(Path(page.file.abs_src_path).read_text(encoding="utf-8"))["metadata"]
     soup = finish_notebook(html, page, metadata)
     page.meta["gpus"] = metadata.get("gpus")
-    page.meta["verified"] = last_verified(
-        Path(page.file.src_uri).stem, Path(config.config_file_path).parent / "results"
-    )
+    page.meta["verified"] = last_verified(Path(page.file.src_uri).stem, _results(config))
     check_links(soup, page, config, files)
     return str(soup)
 
@@ -96,6 +95,10 @@ def on_post_template(output_content: str, template_name: str, **_: Any) -> str:
 
 def on_post_build(config: MkDocsConfig) -> None:
     finish_search(Path(config.site_dir, "search/search_index.json"), has_error_index(config))
+
+
+def _results(config: MkDocsConfig) -> Path:
+    return Path(config.config_file_path).parent / "results"
 
 
 def _finish(page: str, name: str) -> str:
