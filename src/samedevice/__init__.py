@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from samedevice.doctor import explain as explain
+    from samedevice.doctor import where as where
     from samedevice.simulation import simulate_cuda as simulate_cuda
 
-__all__ = ["explain", "simulate_cuda"]
+__all__ = ["explain", "simulate_cuda", "where"]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "explain":
-        from samedevice.doctor import explain
+    if name in ("explain", "where"):
+        from samedevice import doctor
 
-        return explain
+        return getattr(doctor, name)
     if name == "simulate_cuda":
         from samedevice.simulation import simulate_cuda
 

@@ -5,7 +5,7 @@ They are data, because the site is built without torch. The tests build the same
 
 from dataclasses import dataclass
 
-from lessons.drawing import Placement, Thing, Verdict, drawn
+from samedevice.doctor.drawing import Placement, Thing, Verdict, drawn
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,14 @@
 """`explain`, and the diagnosis that it returns."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from samedevice.catalog import Message, Other
+from samedevice.catalog import Message, Other, load
+from samedevice.doctor import live
 from samedevice.doctor.frames import Frame
+from samedevice.doctor.live import Culprit
+from samedevice.doctor.live.text import chain, last_error, text_of
 from samedevice.doctor.ranking import LikelyCause, filled, rank
 from samedevice.doctor.reading import read
 
@@ -22,22 +25,25 @@ class Diagnosis:
         message: the catalog's message that the text holds (`.id`, such as "SD001"), or None.
         says: one sentence: what PyTorch is saying, or why there is nothing to say.
         causes: the likely causes, likeliest first, each with `.id`, `.title`, `.why`, `.fix`, `.lesson` and `.because`.
-        culprits: the tensors at fault; empty, because text does not hold them.
+        culprits: the tensors at fault, most suspect first, each with `.expression`, `.device`, `.shape`, `.owner`,
+            `.cause` and `.fix`; empty for text, which does not hold them.
         reads: what the message names: `argument`, `device`, `others`, `op`, as far as it does.
         place: the line of the traceback that failed, as far as can be told.
         other: an error that is not about devices, where the text holds one and no message.
         ask: what to paste for a surer answer, or "".
+        note: what went wrong while the culprits were looked for, or "".
         text: what was explained.
     """
 
     message: Message | None
     says: str
     causes: tuple[LikelyCause, ...] = ()
-    culprits: tuple[()] = ()
+    culprits: tuple[Culprit, ...] = ()
     reads: Mapping[str, str] = field(default_factory=dict)
     place: Frame | None = None
     other: Other | None = None
     ask: str = ""
+    note: str = ""
     text: str = field(default="", repr=False)
 
     def __str__(self) -> str:
@@ -56,15 +62,19 @@ class Diagnosis:
         yield as_rich(self, options.max_width)
 
 
-def explain(error: str | bytes) -> Diagnosis:
-    """What PyTorch is saying in an error that someone pasted, the likely causes in order, and the lines to change.
+def explain(error: str | bytes | BaseException | None = None) -> Diagnosis:
+    """What PyTorch is saying in an error, the likely causes in order, the tensor at fault and the lines to change.
 
     Args:
-        error: the text of an error: one line, a traceback, a log of any length; bytes are read as UTF-8, or as UTF-16
-            if they say so. The last error about devices in it counts.
+        error: an exception, or the text of one: a line, a traceback, a log of any length; bytes are read as UTF-8, or
+            as UTF-16 if they say so. The last error about devices in a text counts. Without it, the last error that
+            nobody caught: that of the cell or the line before, in a notebook or at Python's prompt.
+
+    Of an exception the frames are still alive, so the tensor at fault is looked up in them: nothing of the program's is
+    run, moved, printed or kept.
 
     Raises:
-        TypeError: `error` is neither str nor bytes. No text raises.
+        TypeError: `error` is none of these. No text and no exception raises.
 
     Example:
         >>> diagnosis = explain(
@@ -76,12 +86,24 @@ def explain(error: str | bytes) -> Diagnosis:
 
     The messages, their causes and where each comes from are in samedevice/catalog.
     """
+    if error is None:
+        error = last_error()
+        if error is None:
+            return Diagnosis(None, _NO_ERROR)
+    if isinstance(error, BaseException):
+        return _of_exception(error)
     if isinstance(error, bytes):
         # PowerShell writes UTF-16, with a byte order mark.
         wide = error.startswith((b"\xff\xfe", b"\xfe\xff"))
         error = error.decode("utf-16" if wide else "utf-8", errors="replace")
     if not isinstance(error, str):
-        raise TypeError(f"explain() takes the text of an error, as str or bytes, not {type(error).__name__}.")
+        raise TypeError(
+            f"explain() takes an exception or the text of one, as str or bytes, not {type(error).__name__}."
+        )
+    return _of_text(error)
+
+
+def _of_text(error: str) -> Diagnosis:
     found = read(error)
     if found is None:
         return Diagnosis(None, _UNKNOWN if error.strip() else _EMPTY, ask=_WHOLE, text=error)
@@ -99,6 +121,32 @@ def explain(error: str | bytes) -> Diagnosis:
     )
 
 
+def _of_exception(error: BaseException) -> Diagnosis:
+    """Of an error and those that it was raised from, the first that is about devices."""
+    read = [(one, _of_text(text_of(one))) for one in chain(error)]
+    error, diagnosis = next((pair for pair in read if pair[1].message), read[0])
+    diagnosis = replace(diagnosis, ask="")
+    if diagnosis.message is None:
+        return diagnosis
+    likely = [cause.id for cause in diagnosis.causes]
+    many = {possible.id for possible in diagnosis.message.causes}
+    try:
+        culprits = live.culprits(error, likely, is_mismatch=many >= _OF_A_MISMATCH)
+    except Exception as failure:  # the doctor's own fault must not hide the program's
+        return replace(diagnosis, note=f"The frames could not be examined ({type(failure).__name__}): {_REPORT}")
+    found = {culprit.cause: culprit for culprit in reversed(culprits)}
+    first = [
+        LikelyCause(load().causes[id_], (found[id_].sentence,)) for id_ in dict.fromkeys(one.cause for one in culprits)
+    ]
+    return replace(
+        diagnosis, culprits=culprits, causes=(*first, *(one for one in diagnosis.causes if one.id not in found))
+    )
+
+
+# What any message has among its causes that says no more than that two tensors met.
+_OF_A_MISMATCH = {"input_not_moved", "tensor_created_in_forward_without_device", "unregistered_tensor_attribute"}
+_NO_ERROR = "There is no error to explain: none was raised here that nobody caught."
+_REPORT = "what follows is read from the text of the error alone."
 _EMPTY = "There is no text to explain."
 _UNKNOWN = "This text holds no PyTorch device error that we know."
 _WHOLE = "Paste the whole error, from `Traceback (most recent call last)` to its last line."

@@ -8,7 +8,7 @@ import difflib
 import html
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from samedevice.doctor.diagnosis import Diagnosis
+    from samedevice.doctor.live import Culprit
 
 _WIDTH = 88
 _SHOWN = 3  # causes whose change text shows; HTML folds
@@ -27,8 +28,9 @@ _REASONS = 3  # of what speaks for a cause, strongest first
 
 @dataclass(frozen=True)
 class Section:
-    """One cause: its title, the lines to change (each with "- ", "+ " or "  " before it), and labelled sentences."""
+    """One cause: its heading, the lines to change (each with "- ", "+ " or "  " before it), and labelled sentences."""
 
+    heading: str
     title: str
     change: list[str]
     details: list[tuple[str, str]]
@@ -64,21 +66,51 @@ def outline(diagnosis: "Diagnosis") -> Outline:
         links = [("If it is a device error, tell us", issue_form(diagnosis.text))] if diagnosis.text.strip() else []
     return Outline(
         ", ".join(str(part) for part in shown if part),
-        place.code.split("\n") if place else [],
+        _underlined(place.code.split("\n"), diagnosis.culprits) if place else [],
         diagnosis.says,
         ask if at_once else [],
-        [_section(likely.cause, likely.because) for likely in diagnosis.causes],
-        [*([("Note", message.note)] if message and message.note else []), *([] if at_once else ask)],
+        _of_culprits(diagnosis)
+        or [_section(number, likely.cause, likely.because) for number, likely in enumerate(diagnosis.causes)],
+        [
+            # With the tensor at hand nothing has to be read from the message's order of devices.
+            *([("Note", message.note)] if message and message.note and not diagnosis.culprits else []),
+            *([("Note", diagnosis.note)] if diagnosis.note else []),
+            *([] if at_once else ask),
+        ],
         links,
     )
 
 
-def _section(cause: Cause, because: tuple[str, ...]) -> Section:
+def _underlined(code: list[str], culprits: "Sequence[Culprit]") -> list[str]:
+    """The failing line, the first culprit underlined where it is written there alone."""
+    for culprit in culprits[:1]:
+        for number, line in enumerate(code):
+            found = [match.span() for match in re.finditer(rf"(?<![\w.]){re.escape(culprit.expression)}(?!\w)", line)]
+            if len(found) == 1:
+                start, end = found[0]
+                return [*code[: number + 1], " " * start + "^" * (end - start), *code[number + 1 :]]
+    return code
+
+
+def _of_culprits(diagnosis: "Diagnosis") -> list[Section]:
+    """The tensors at fault, looked up: there is nothing left to make sure of, and no cause to choose."""
+    sections = []
+    for number, culprit in enumerate(diagnosis.culprits[:_SHOWN]):
+        cause = load().causes[culprit.cause]
+        details = [("Why", cause.why)] if all(culprit.cause != one.cause for one in diagnosis.culprits[:number]) else []
+        if details and (path := lesson_path(cause)):
+            details.append(("Lesson", f"{site()}{path}"))
+        heading = f"{'And' if number else 'At fault'}: {culprit.sentence}"
+        sections.append(Section(heading, cause.title, [f"+ {culprit.fix}"], details))
+    return sections
+
+
+def _section(number: int, cause: Cause, because: tuple[str, ...]) -> Section:
     here = [("Here", " ".join(because[:_REASONS]))] if because else []
     details = [*here, ("Why", cause.why), ("Make sure", cause.confirm)]
     if path := lesson_path(cause):
         details.append(("Lesson", f"{site()}{path}"))
-    return Section(cause.title, change(cause), details)
+    return Section(f"{'Or' if number else 'Most likely'}: {cause.title}", cause.title, change(cause), details)
 
 
 def lesson_path(cause: Cause) -> str:
@@ -132,13 +164,14 @@ def _lines(parts: Outline, width: int) -> Iterator[tuple[str, str]]:
         yield from filled("", f"{label}: {text}")
     for number, section in enumerate(parts.sections[:_SHOWN]):
         yield "", ""
-        yield from filled("heading", f"{'Or' if number else 'Most likely'}: {section.title}")
+        yield from filled("heading", section.heading)
         yield "", ""
         for line in _changed(section.change) if number else section.change:
             yield line[:1], f"    {line}".rstrip()
         yield "", ""
         for label, text in section.details:
-            if not number or label in ("Here", "Make sure"):  # what tells whether it is this cause
+            # Of a likely cause after the first, what tells whether it is this one; of a culprit, all.
+            if not number or label in ("Here", "Make sure") or "Make sure" not in dict(section.details):
                 yield from filled("", f"{label}: {text}", "  ")
     if rest := [section.title for section in parts.sections[_SHOWN:]]:
         yield "", ""
@@ -170,10 +203,9 @@ def as_html(diagnosis: "Diagnosis") -> str:
     written.append(f'<p class="samedevice-says"><strong>{_marked(parts.says)}</strong></p>')
     written += [_labelled(label, text) for label, text in parts.first]
     for number, section in enumerate(parts.sections):
-        heading = f"{'Or' if number else 'Most likely'}: {section.title}"
         rows = [f"<dt>{label}</dt><dd>{_marked_or_link(text)}</dd>" for label, text in section.details]
         written.append(
-            f"<details{'' if number else ' open'}><summary>{_marked(heading)}</summary>\n"
+            f"<details{'' if number else ' open'}><summary>{_marked(section.heading)}</summary>\n"
             f"{_change(section.change)}\n<dl>{''.join(rows)}</dl></details>"
         )
     written += [_labelled(label, text) for label, text in parts.details]

@@ -1,0 +1,115 @@
+"""What is at fault where no two tensors met: an argument that is wanted elsewhere, a generator, a container, a name.
+
+The message tells the cause then; what is looked for is the thing that the user's line names.
+"""
+
+import ast
+import sys
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from samedevice.doctor.live import safely
+from samedevice.doctor.live.safely import MISSING
+from samedevice.doctor.live.scene import Scene
+from samedevice.doctor.live.stack import Call
+from samedevice.doctor.live.suspects import Party, parties_of
+from samedevice.doctor.live.values import Operand, operands
+
+# Causes whose tensor is on an accelerator and is wanted on the CPU.
+_WANTED_ON_CPU = {"numpy_conversion", "cpu_only_argument", "pin_memory_on_cuda_tensor"}
+_WANTED_ELSEWHERE = {
+    "data_parallel_root_device", "grad_device", "meta_device_leftover", "model_not_moved", "library_bug",
+    "metric_or_accumulator_state", "split_model_activation_not_moved", "optimizer_state_device",
+}  # fmt: skip
+_DEVICE_NAMED = {
+    "device_ordinal_unavailable", "misspelt_device", "no_cuda_build_or_driver", "hardcoded_cuda", "fork_cuda",
+    "mps_or_other_backend", "wrong_default_index", "legacy_constructor_device",
+}  # fmt: skip
+
+
+def lone_suspects(scene: Scene, cause: str) -> list[Party]:
+    """The thing at fault by the message's own cause, most suspect first."""
+    if cause == "data_parallel_unreplicated_state":
+        return list(_shared_by_replicas(scene))
+    # What a library's own frame names is surer than what the user's line passes on.
+    for call in scene.below if cause in _WANTED_ELSEWHERE else scene.below[::-1]:
+        found = list(_in(call, cause))
+        if found:
+            # Of several the one that decides on sizes: lengths, indices, places.
+            return sorted(found, key=lambda party: party.tensor is None or safely.is_floating(party.tensor))
+    return []
+
+
+def is_lone(cause: str) -> bool:
+    """Whether such a cause is about one thing alone, wherever the others are."""
+    return cause in _WANTED_ON_CPU | _DEVICE_NAMED | {
+        "generator_device", "container_not_moved", "checkpoint_map_location", "data_parallel_unreplicated_state",
+        "data_parallel_root_device",
+    }  # fmt: skip
+
+
+def _in(call: Call, cause: str) -> Iterator[Party]:
+    if cause in _WANTED_ON_CPU | _WANTED_ELSEWHERE:
+        here = parties_of(call)
+        if isinstance(call.node, ast.Raise):
+            here = [
+                Party(held, safely.device(held), call, Operand(ast.Name(name, ast.Load()), held))
+                for name, held in call.locals.items()
+                if safely.is_tensor(held)
+            ]
+        for party in here:
+            if cause not in _WANTED_ON_CPU or party.device != "cpu":
+                yield party
+    for operand in operands(call):
+        if where := _named(operand, cause):
+            yield Party(None, where, call, operand)
+
+
+def _named(operand: Operand, cause: str) -> str:
+    """Where the operand is, or is asked to be, if it is of the kind that this cause is about."""
+    held = operand.value
+    if cause == "generator_device" and safely.is_a(held, "torch._C", "Generator"):
+        carried = safely.attributes(held).get("_samedevice_device")
+        return str(carried or sys.modules["torch"]._C.Generator.device.__get__(held))
+    if cause == "container_not_moved" and safely.is_one_of(held, dict, list, tuple):
+        return next((safely.device(tensor) for _, tensor in safely.inside(held)), "cpu")
+    if cause in _DEVICE_NAMED:
+        return _device_text(held)
+    if cause == "checkpoint_map_location" and operand.role in ("", "f"):
+        return "file" if held is not MISSING and not safely.is_one_of(held, types.ModuleType) else ""
+    return ""
+
+
+def _device_text(held: Any) -> str:
+    if type(held) is str and len(held) < 40:
+        return held
+    return str(held) if safely.is_device(held) else ""
+
+
+def _shared_by_replicas(scene: Scene) -> Iterator[Party]:
+    """The plain tensors of a module under DataParallel, which its replicas share: those of the failing line first."""
+    if (whole := data_parallel(scene)) is None:
+        return
+    shared = [(tensor, held) for tensor, held in scene.held_within(whole) if not held.moves]
+    for tensor, held in sorted(shared, key=lambda one: f"self.{one[1].name}" not in scene.text):
+        # As the module's own code has it, which ran in the replica.
+        inside = held.path[held.path.index(f".{held.name}") :]
+        node = ast.parse(f"self{inside}", mode="eval").body
+        yield Party(tensor, safely.device(tensor), scene.place, Operand(node, tensor))
+
+
+def data_parallel(scene: Scene) -> Any:
+    """The DataParallel whose frame is among those of the error, or None."""
+    held = (call.locals.get("self") for call in scene.below)
+    return next((one for one in held if safely.is_a(one, "torch.nn", "DataParallel")), None)
+
+
+def gathered(scene: Scene) -> Party | None:
+    """What DataParallel's replicas returned, when it could not be joined: by the name of the wrapped module."""
+    node = scene.place.node
+    whole = data_parallel(scene)
+    joins = any("scatter_gather" in call.file for call in scene.below)
+    if whole is None or not isinstance(node, ast.Call) or not joins:
+        return None
+    return Party(None, "cpu", scene.place, Operand(node.func, whole))

@@ -1,0 +1,181 @@
+"""Facts about a program's objects without running any of its code: no __getattr__, no property, no __repr__.
+
+A value that could only be had by running something is MISSING.
+"""
+
+import collections
+import itertools
+import math
+import sys
+import types
+from collections.abc import Iterable
+from typing import Any, Final
+
+MISSING: Final = object()
+
+_SLOT = (types.MemberDescriptorType, type(collections.namedtuple("_", "x").x))  # type: ignore[attr-defined]
+
+
+def is_a(value: object, module: str, name: str) -> bool:
+    """Whether `value` is an instance of a class of a module that the program has imported."""
+    wanted = getattr(sys.modules.get(module), name, None)
+    return any(owner is wanted for owner in type(value).__mro__)
+
+
+def is_one_of(value: object, *kinds: type) -> bool:
+    """isinstance, which would ask for the value's `__class__`."""
+    return issubclass(type(value), kinds)
+
+
+def is_device(value: object) -> bool:
+    """torch.device itself: while GPUs are simulated, its name stands for a class of the simulation."""
+    return (type(value).__module__, type(value).__name__) == ("torch", "device")
+
+
+def is_tensor(value: object) -> bool:
+    return is_a(value, "torch", "Tensor")
+
+
+def is_module(value: object) -> bool:
+    return is_a(value, "torch.nn", "Module")
+
+
+def is_optimizer(value: object) -> bool:
+    return is_a(value, "torch.optim", "Optimizer")
+
+
+def attributes(value: object) -> dict[str, Any]:
+    """What stands in the instance itself."""
+    try:
+        found = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return {}
+    return found if type(found) is dict else {}
+
+
+def attribute(value: object, name: str) -> Any:
+    """`value.name`, as far as looking suffices."""
+    if is_one_of(value, types.ModuleType):
+        return attributes(value).get(name, MISSING)
+    if is_module(value):
+        for where in ("_parameters", "_buffers", "_modules"):
+            found = attributes(value).get(where, {}).get(name, MISSING)
+            if found is not MISSING:
+                return found
+    if is_tensor(value):
+        return tensor_attribute(value, name)
+    if type(value).__getattribute__ is not object.__getattribute__:
+        return MISSING
+    own = attributes(value)
+    for owner in type(value).__mro__:
+        held = vars(owner).get(name, MISSING)
+        if held is MISSING:
+            continue
+        if type(held) in _SLOT:
+            try:
+                return type(held).__get__(held, value)
+            except AttributeError:
+                return MISSING
+        if name in own and not hasattr(type(held), "__set__"):
+            return own[name]
+        return MISSING if hasattr(type(held), "__get__") else held
+    return own.get(name, MISSING)
+
+
+def tensor_attribute(tensor: Any, name: str) -> Any:
+    """What a tensor holds beside its values: `.grad`, `.data`, and what the program attached to it."""
+    torch = sys.modules["torch"]
+    if name in ("grad", "data", "T", "mT", "H"):
+        # The same device and owner as the tensor itself, which is what is asked.
+        with torch._C.DisableTorchFunction():
+            return torch._C.TensorBase.grad.__get__(tensor) if name == "grad" else tensor
+    return attributes(tensor).get(name, MISSING)
+
+
+def item(value: Any, key: Any) -> Any:
+    """`value[key]` of Python's own containers and of torch's, for a key that is text or a number."""
+    if type(key) not in (str, int):
+        return MISSING
+    if is_module(value):
+        modules = attributes(value).get("_modules", {}) or attributes(value).get("_parameters", {})
+        names = list(modules)
+        if type(key) is int:
+            return modules[names[key]] if -len(names) <= key < len(names) else MISSING
+        return modules.get(key, MISSING)
+    if is_one_of(value, collections.UserDict):
+        value = attributes(value).get("data", MISSING)
+    if is_one_of(value, dict):
+        return dict.get(value, key, MISSING)
+    for kind in (list, tuple):
+        if is_one_of(value, kind) and type(key) is int:
+            size = kind.__len__(value)
+            return kind.__getitem__(value, key) if -size <= key < size else MISSING
+    return MISSING
+
+
+def items(value: Any) -> list[tuple[str, Any]]:
+    """What a container holds, each after how it is reached: "[0]", '["labels"]'."""
+    if is_one_of(value, collections.UserDict):
+        value = attributes(value).get("data", {})
+    if is_one_of(value, dict):
+        pairs = dict.items(value)
+        return [(f"[{_quoted(key)}]", held) for key, held in _first(pairs) if type(key) in (str, int)]
+    for kind in (list, tuple):
+        if is_one_of(value, kind):
+            return [(f"[{index}]", held) for index, held in enumerate(_first(kind.__iter__(value)))]
+    return []
+
+
+def inside(value: Any, depth: int = 3) -> list[tuple[str, Any]]:
+    """The tensors in a value, each after how it is reached: "", "[0]", '["labels"][1]'."""
+    if is_tensor(value):
+        return [("", value)]
+    if depth == 0:
+        return []
+    return [(path + rest, tensor) for path, held in items(value) for rest, tensor in inside(held, depth - 1)]
+
+
+def _first(values: Iterable[Any]) -> list[Any]:
+    return list(itertools.islice(values, 200))
+
+
+def _quoted(key: Any) -> str:
+    if type(key) is int:
+        return str(key)
+    text = str.__str__(key)
+    return f'"{text}"' if text.isprintable() and '"' not in text and "\\" not in text else ascii(text)
+
+
+def device(tensor: Any) -> str:
+    """Where a tensor is, as PyTorch writes it; a simulated tensor carries it."""
+    carried = attributes(tensor).get("_samedevice_device")
+    if carried is None:
+        torch = sys.modules["torch"]
+        with torch._C.DisableTorchFunction():
+            carried = torch._C.TensorBase.device.__get__(tensor)
+    return str(carried)
+
+
+def shape(tensor: Any) -> tuple[int, ...] | None:
+    """None for a tensor of no shape yet: a lazy parameter."""
+    if is_a(tensor, "torch.nn.parameter", "UninitializedTensorMixin"):
+        return None
+    torch = sys.modules["torch"]
+    with torch._C.DisableTorchFunction():
+        return tuple(int(size) for size in torch._C.TensorBase.shape.__get__(tensor))
+
+
+def is_floating(tensor: Any) -> bool:
+    torch = sys.modules["torch"]
+    with torch._C.DisableTorchFunction():
+        return bool(torch._C.TensorBase.dtype.__get__(tensor).is_floating_point)
+
+
+def bytes_of(tensor: Any) -> int:
+    """What a tensor's elements take; 0 for one of no shape yet."""
+    sizes = shape(tensor)
+    if sizes is None:
+        return 0
+    torch = sys.modules["torch"]
+    with torch._C.DisableTorchFunction():
+        return math.prod(sizes) * int(torch._C.TensorBase.dtype.__get__(tensor).itemsize)

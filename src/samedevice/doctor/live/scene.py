@@ -1,0 +1,132 @@
+"""What stands in the frames of a failure: who holds which tensor, and how the program calls it."""
+
+import ast
+import functools
+import types
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from samedevice.doctor.live import safely
+from samedevice.doctor.live.holders import Holder, held_by_module, held_by_optimizer
+from samedevice.doctor.live.stack import Call
+from samedevice.doctor.live.values import value
+
+_LOOKED_AT = 300  # names of a frame
+
+
+@dataclass(eq=False)
+class Scene:
+    """The frames that lead to an error, outermost first; it holds the program's objects alive: keep none."""
+
+    calls: list[Call]
+    text: str = ""  # the error's message
+    wanted: set[int] = field(default_factory=set)  # the ids of the tensors whose holders may be asked for
+    _holders: dict[int, Holder] = field(default_factory=dict)
+    _seen: set[int] = field(default_factory=set)
+    _looked: bool = False
+
+    @functools.cached_property
+    def user(self) -> list[Call]:
+        """The frames of the user's own files, innermost first; of all files where there is none."""
+        return [call for call in reversed(self.calls) if not call.in_library] or self.calls[::-1]
+
+    @property
+    def place(self) -> Call:
+        return self.user[0]
+
+    @functools.cached_property
+    def below(self) -> list[Call]:
+        """The frames that the failing line of the user's leads to, innermost first, and that line's own at the end."""
+        return self.calls[self.calls.index(self.place) :][::-1]
+
+    def holder(self, tensor: Any) -> Holder | None:
+        """How a module, an optimizer or another object that the frames name holds a tensor."""
+        if not self._looked:
+            self._looked = True
+            for _, optimizer in self.optimizers():
+                self.wanted |= {id(owner) for owner, kept, _ in held_by_optimizer(optimizer) if id(kept) in self.wanted}
+            for call in [*self.user, *self.below]:
+                self._look(call)
+            for name, optimizer in self.optimizers():
+                for parameter, kept, key in held_by_optimizer(optimizer):
+                    owner = self._holders.get(id(parameter))
+                    path = f'.state[{owner.expression if owner else "..."}]["{key}"]'
+                    self._holders.setdefault(id(kept), Holder(name, path, "state", key, optimizer))
+        return self._holders.get(id(tensor))
+
+    def held_within(self, module: Any) -> list[tuple[Any, Holder]]:
+        """Each tensor that a module holds."""
+        return list(held_by_module("", module))
+
+    def modules(self) -> list[tuple[str, Any]]:
+        """The modules that the user's frames name, innermost frame first."""
+        return [found for call in self.user for found in self._named_modules(call)]
+
+    def optimizers(self) -> list[tuple[str, Any]]:
+        found = []
+        for call in self.user:
+            for name, held in self._names(call):
+                if safely.is_optimizer(held):
+                    found.append((name, held))
+                found += [(f"{name}.{key}", one) for key, one in _own(held) if safely.is_optimizer(one)]
+        return found
+
+    def expression(self, tensor: Any) -> tuple[str, Call, ast.expr | None] | None:
+        """What the user's code calls a tensor, the frame that does, and the node where the failing line has it."""
+        for call in self.user if not self.place.in_library else ():
+            for node in sorted(_expressions(call.node), key=lambda node: -len(ast.unparse(node))):
+                if value(node, call) is tensor:
+                    return ast.unparse(node).replace("'", '"'), call, node
+            for name, held in self._names(call):
+                if held is tensor:
+                    return name, call, None
+            for name, held in self._names(call):
+                for path, inner in safely.inside(held):
+                    if inner is tensor:
+                        return name + path, call, None
+        return None
+
+    def _look(self, call: Call) -> None:
+        for root, module in self._named_modules(call):
+            if call.in_library:
+                root = type(module).__name__
+            for tensor, holder in held_by_module(root, module, self.wanted, self._seen):
+                self._holders.setdefault(id(tensor), replace(holder, is_named=not call.in_library))
+        for name, held in self._names(call):
+            if call.in_library or safely.is_module(held) or safely.is_tensor(held) or safely.is_optimizer(held):
+                continue
+            for key, one in _own(held):
+                kind = "attribute" if safely.is_tensor(one) else "dict" if safely.is_one_of(one, dict) else "list"
+                for path, tensor in safely.inside(one):
+                    self._holders.setdefault(id(tensor), Holder(name, f".{key}{path}", kind, key, held))
+
+    def _named_modules(self, call: Call) -> list[tuple[str, Any]]:
+        found = []
+        for name, held in self._names(call):
+            if safely.is_module(held):
+                found.append((name, held))
+            elif not call.in_library and not safely.is_tensor(held):
+                found += [(f"{name}.{key}", one) for key, one in _own(held) if safely.is_module(one)]
+        return found
+
+    def _names(self, call: Call) -> list[tuple[str, Any]]:
+        """The frame's names: `self` first, then its own, then the globals that its code uses."""
+        own = dict(list(call.locals.items())[:_LOOKED_AT])
+        used = {name: call.frame.f_globals[name] for name in call.frame.f_code.co_names if name in call.frame.f_globals}
+        first = {"self": own["self"]} if "self" in own else {}
+        return [*(first | own | used).items()]
+
+
+def _own(held: Any) -> list[tuple[str, Any]]:
+    """The attributes of an object of the program's, which may hold modules and tensors; of nothing else's."""
+    if safely.is_one_of(held, type, dict, list, tuple, str, bytes, int, float, types.FunctionType, types.MethodType):
+        return []
+    if type(held).__module__.partition(".")[0] in ("torch", "numpy", "builtins", "types", "importlib"):
+        return []
+    return list(safely.attributes(held).items())[:_LOOKED_AT]
+
+
+def _expressions(node: ast.AST | None) -> list[ast.expr]:
+    if node is None:
+        return []
+    return [one for one in ast.walk(node) if isinstance(one, (ast.Name, ast.Attribute, ast.Subscript))]

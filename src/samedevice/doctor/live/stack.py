@@ -1,0 +1,159 @@
+"""The frames of a traceback that is still alive, each with the expression that was running.
+
+Python knows the columns of each instruction, so only the failing expression is parsed, never a whole library file.
+"""
+
+import ast
+import functools
+import linecache
+import os
+import sys
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from samedevice.doctor.live.unsourced import statements
+
+_OURS = str(Path(__file__).parents[2]) + os.sep
+_LIBRARY = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}", "<frozen ", "<__array_function__")
+_STANDARD = str(Path(os.__file__).parent) + os.sep
+# What stands between a call and PyTorch's C++, on a simulated GPU and under a default device.
+_PLUMBING = tuple(str(Path("torch", file)) for file in ("_ops.py", "overrides.py", "utils/_device.py"))
+
+
+@dataclass(eq=False)
+class Call:
+    """One frame. It holds the program's objects alive: keep none."""
+
+    frame: types.FrameType
+    lasti: int
+    line: int
+
+    @property
+    def file(self) -> str:
+        return self.frame.f_code.co_filename
+
+    @property
+    def function(self) -> str:
+        return self.frame.f_code.co_name
+
+    @property
+    def in_library(self) -> bool:
+        return any(part in self.file for part in _LIBRARY) or self.file.startswith((_STANDARD, _torch_folder()))
+
+    @functools.cached_property
+    def locals(self) -> dict[str, Any]:
+        return dict(self.frame.f_locals)
+
+    @functools.cached_property
+    def _columns(self) -> tuple[int, int, int, int] | None:
+        positions = list(self.frame.f_code.co_positions())
+        found = positions[self.lasti // 2] if self.lasti // 2 < len(positions) else ()
+        return found if len(found) == 4 and None not in found else None  # type: ignore[return-value]
+
+    @functools.cached_property
+    def source(self) -> str:
+        """The failing expression as written, or "" where there is no source."""
+        if self._columns is None:
+            return ""
+        first, last, start, end = self._columns
+        lines = [linecache.getline(self.file, number, self.frame.f_globals) for number in range(first, last + 1)]
+        if not lines or not all(lines):
+            return ""
+        lines[-1] = lines[-1].encode()[:end].decode(errors="replace")
+        lines[0] = lines[0].encode()[start:].decode(errors="replace")
+        return "".join(lines)
+
+    @functools.cached_property
+    def node(self) -> ast.AST | None:
+        """The failing expression or statement."""
+        within = self._within
+        if within is not None:
+            return within
+        for written in (f"({self.source})", self.source):
+            try:
+                statement = ast.parse(written).body[0] if self.source else None
+            except (SyntaxError, IndexError):
+                continue
+            return statement.value if isinstance(statement, ast.Expr) else statement
+        return None
+
+    @functools.cached_property
+    def _within(self) -> ast.AST | None:
+        """The failing node among the function's statements: an assignment shows more than its target."""
+        if self.scope is None or self._columns is None:
+            return None
+        first, last, start, end = self._columns
+        for node in ast.walk(self.scope):
+            if isinstance(node, (ast.expr, ast.AugAssign, ast.Assign)) and (first, last, start, end) == (
+                node.lineno,
+                node.end_lineno,
+                node.col_offset,
+                node.end_col_offset,
+            ):
+                return self._assignment_of(node)
+        return None
+
+    def _assignment_of(self, node: ast.AST) -> ast.AST:
+        if isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.ctx, ast.Store):
+            for statement in ast.walk(self.scope):  # type: ignore[arg-type]
+                if isinstance(statement, ast.Assign) and node in statement.targets:
+                    return statement
+        return node
+
+    @functools.cached_property
+    def scope(self) -> ast.AST | None:
+        """The function's own statements, at the lines and columns of its file; None in a library."""
+        return None if self.in_library else scope(self.frame.f_code, self.frame.f_globals)
+
+
+def scope(code: types.CodeType, globals_: dict[str, Any]) -> ast.AST | None:
+    """The statements of a function or a module, at the lines and columns of its file; from bytecode without source."""
+    lines = linecache.getlines(code.co_filename, globals_)
+    if not lines:
+        return statements(code)
+    first = 1 if code.co_name == "<module>" else code.co_firstlineno
+    last = max([line for *_, line in code.co_lines() if line], default=first)
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            last = max([last, *(line for *_, line in inner.co_lines() if line)])
+    if code.co_name == "<module>":
+        last = len(lines)
+    begins = lines[first - 1].rstrip()
+    indent = len(begins) - len(begins.lstrip())
+    # A last statement of several lines ends below the last line that has an instruction.
+    for more in range(0, 12):
+        body = "".join(lines[first - 1 : last + more])
+        try:
+            tree = ast.parse("if 1:\n" + body if indent else body)
+        except SyntaxError:
+            continue
+        ast.increment_lineno(tree, first - 1 - (1 if indent else 0))
+        return tree
+    return None
+
+
+def calls(error: BaseException) -> list[Call]:
+    """The frames that lead to `error`, outermost first, without the simulation's and PyTorch's plumbing."""
+    return [call for call in _walk(error.__traceback__) if not _is_plumbing(call)]
+
+
+def _walk(traceback: types.TracebackType | None) -> Iterator[Call]:
+    while traceback is not None:
+        yield Call(traceback.tb_frame, traceback.tb_lasti, traceback.tb_lineno)
+        traceback = traceback.tb_next
+
+
+def _is_plumbing(call: Call) -> bool:
+    return (
+        call.file.startswith(_OURS)
+        or call.file.endswith(_PLUMBING)
+        or call.function in ("__torch_function__", "__torch_dispatch__")
+    )
+
+
+def _torch_folder() -> str:
+    torch = sys.modules.get("torch")
+    return str(Path(torch.__file__).parent) + os.sep if torch and torch.__file__ else "\0"

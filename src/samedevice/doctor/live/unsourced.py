@@ -1,0 +1,204 @@
+"""The statements of code that has no source, as `exec` leaves it: read back from its bytecode.
+
+Only what the doctor looks for is read: which expressions were given which names, in which loop. An instruction that is
+not known here is a value that is not known; control flow is read in the order of the instructions. The columns are
+those that the compiler kept, so the failing expression is found among these as among parsed ones.
+"""
+
+import ast
+import dis
+import types
+from typing import Any
+
+_UNKNOWN = "unknown_"
+_LOADS = {
+    "LOAD_NAME",
+    "LOAD_GLOBAL",
+    "LOAD_FAST",
+    "LOAD_DEREF",
+    "LOAD_CLASSDEREF",
+    "LOAD_FAST_CHECK",
+    "LOAD_FAST_BORROW",
+}
+_STORES = {"STORE_NAME", "STORE_GLOBAL", "STORE_FAST", "STORE_DEREF"}
+_NOTHING = {"RESUME", "CACHE", "PRECALL", "NOP", "COPY_FREE_VARS", "MAKE_CELL", "EXTENDED_ARG", "GET_ITER", "NOT_TAKEN"}
+_OPERATORS: dict[str, type[ast.operator]] = {
+    "+": ast.Add, "-": ast.Sub, "*": ast.Mult, "/": ast.Div, "//": ast.FloorDiv, "%": ast.Mod, "@": ast.MatMult,
+    "**": ast.Pow, "&": ast.BitAnd, "|": ast.BitOr, "^": ast.BitXor, "<<": ast.LShift, ">>": ast.RShift,
+}  # fmt: skip
+
+
+def statements(code: types.CodeType) -> ast.Module:
+    """The assignments, loops and expression statements of `code`."""
+    reader = _Reader(code)
+    for instruction in dis.get_instructions(code):
+        try:
+            reader.read(instruction)
+        except (IndexError, KeyError, TypeError, AttributeError):
+            reader.stack.clear()
+    arguments = [ast.arg(name) for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]]
+    body: list[ast.stmt] = reader.body or [ast.Pass()]
+    if code.co_flags & 0x02:  # a function: its arguments are names too
+        signature = ast.arguments([], arguments, None, [], [], None, [])
+        body = [ast.FunctionDef(code.co_name, signature, body, [], lineno=code.co_firstlineno)]
+    return ast.Module(body, [])
+
+
+class _Reader:
+    def __init__(self, code: types.CodeType) -> None:
+        self.stack: list[Any] = []
+        self.body: list[ast.stmt] = []
+        self._blocks: list[tuple[int, list[ast.stmt]]] = []
+        self._names: tuple[str, ...] = ()
+        self._constants = code.co_consts
+        self._targets: list[ast.expr] = []
+        self._pending = 0
+
+    def read(self, one: dis.Instruction) -> None:
+        while self._blocks and one.offset >= self._blocks[-1][0]:
+            self.body = self._blocks.pop()[1]
+        name, argument = one.opname, one.argval
+        if name in _NOTHING:
+            return
+        if name == "PUSH_NULL":
+            self.stack.append(None)
+        elif name in _LOADS:
+            if name == "LOAD_GLOBAL" and one.arg is not None and one.arg & 1:
+                self.stack.append(None)
+            self._push(one, ast.Name(str(argument), ast.Load()))
+        elif name in ("LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW"):
+            for part in argument:
+                self._push(one, ast.Name(part, ast.Load()))
+        elif name in ("LOAD_CONST", "LOAD_SMALL_INT"):
+            self._push(one, ast.Constant(argument))
+        elif name in ("LOAD_ATTR", "LOAD_METHOD"):
+            self._push(one, ast.Attribute(self.stack.pop(), str(argument), ast.Load()))
+            if name == "LOAD_METHOD" or ("|self" in one.argrepr or "NULL" in one.argrepr):
+                self.stack.append(None)
+        elif name == "KW_NAMES":
+            self._names = self._constants[one.arg or 0]
+        elif name in ("CALL", "CALL_KW"):
+            self._call(one)
+        elif name == "BINARY_OP":
+            self._binary(one)
+        elif name == "BINARY_SUBSCR":
+            key, base = self.stack.pop(), self.stack.pop()
+            self._push(one, ast.Subscript(base, key, ast.Load()))
+        elif name == "COMPARE_OP":
+            right, left = self.stack.pop(), self.stack.pop()
+            self._push(one, ast.Compare(left, [ast.Eq()], [right]))
+        elif name in ("BUILD_LIST", "BUILD_TUPLE"):
+            kind = ast.List if name == "BUILD_LIST" else ast.Tuple
+            self._push(one, kind(self._take(one.arg or 0), ast.Load()))
+        elif name == "BUILD_MAP":
+            pairs = self._take(2 * (one.arg or 0))
+            self._push(one, ast.Dict(pairs[::2], pairs[1::2]))
+        elif name == "BUILD_CONST_KEY_MAP":
+            keys = self.stack.pop()
+            values = self._take(one.arg or 0)
+            self._push(one, ast.Dict([ast.Constant(key) for key in keys.value], values))
+        elif name == "UNPACK_SEQUENCE":
+            self._pending, self._targets = one.arg or 0, []
+        elif name in _STORES:
+            self._store(one, ast.Name(str(argument), ast.Store()))
+        elif name == "STORE_FAST_STORE_FAST":
+            for part in argument:
+                self._store(one, ast.Name(part, ast.Store()))
+        elif name == "STORE_ATTR":
+            self._store(one, ast.Attribute(self.stack.pop(), str(argument), ast.Store()))
+        elif name == "STORE_SUBSCR":
+            key, base = self.stack.pop(), self.stack.pop()
+            self._store(one, ast.Subscript(base, key, ast.Store()))
+        elif name == "FOR_ITER":
+            target = ast.Name(_UNKNOWN, ast.Store())
+            self._place(one, target)
+            loop = ast.For(target, self.stack.pop(), [], [])
+            self._place(one, loop)
+            loop.end_lineno = 10**9
+            self.body.append(loop)
+            self._blocks.append((argument, self.body))
+            self.body = loop.body
+            self.stack.append(loop)
+        elif name == "SWAP":
+            self.stack[-1], self.stack[-one.arg] = self.stack[-one.arg], self.stack[-1]  # type: ignore[operator]
+        elif name == "COPY":
+            self.stack.append(self.stack[-one.arg])  # type: ignore[operator]
+        elif name == "RETURN_VALUE":
+            self._statement(one, ast.Return(self.stack.pop()))
+        elif name == "POP_TOP":
+            value = self.stack.pop()
+            if isinstance(value, ast.expr):
+                self._statement(one, ast.Expr(value))
+        else:
+            self._skip(one)
+
+    def _push(self, one: dis.Instruction, node: ast.expr) -> None:
+        self._place(one, node)
+        self.stack.append(node)
+
+    @staticmethod
+    def _place(one: dis.Instruction, node: ast.expr | ast.stmt) -> None:
+        where = one.positions
+        known = where is not None and where.lineno is not None
+        node.lineno, node.end_lineno = (where.lineno, where.end_lineno) if known else (0, 0)  # type: ignore[union-attr,assignment]
+        node.col_offset, node.end_col_offset = (where.col_offset or 0, where.end_col_offset) if known else (0, 0)  # type: ignore[union-attr]
+
+    def _statement(self, one: dis.Instruction, node: ast.stmt) -> None:
+        self._place(one, node)
+        self.body.append(node)
+
+    def _take(self, count: int) -> list[Any]:
+        taken = self.stack[len(self.stack) - count :]
+        del self.stack[len(self.stack) - count :]
+        return taken
+
+    def _call(self, one: dis.Instruction) -> None:
+        names = self._names
+        if one.opname == "CALL_KW":
+            names = self.stack.pop().value
+        self._names = ()
+        values = self._take(one.arg or 0)
+        function = self.stack.pop()
+        if function is None:
+            function = self.stack.pop()
+        elif self.stack and self.stack[-1] is None:
+            self.stack.pop()
+        positional = values[: len(values) - len(names)]
+        keywords = [ast.keyword(key, value) for key, value in zip(names, values[len(positional) :], strict=True)]
+        self._push(one, ast.Call(function, positional, keywords))
+
+    def _binary(self, one: dis.Instruction) -> None:
+        sign = one.argrepr.removesuffix("=")
+        right, left = self.stack.pop(), self.stack.pop()
+        if one.argrepr == "[]":
+            self._push(one, ast.Subscript(left, right, ast.Load()))
+        elif one.argrepr.endswith("="):
+            statement = ast.AugAssign(left, _OPERATORS[sign](), right)
+            self._statement(one, statement)
+            self.stack.append(statement)
+        else:
+            self._push(one, ast.BinOp(left, _OPERATORS[sign](), right))
+
+    def _store(self, one: dis.Instruction, target: ast.expr) -> None:
+        self._place(one, target)
+        if self._pending:
+            self._targets.append(target)
+            self._pending -= 1
+            if self._pending:
+                return
+            target = ast.Tuple(self._targets, ast.Store())
+            self._place(one, target)
+        value = self.stack.pop()
+        if isinstance(value, ast.For):
+            value.target = target
+            self.stack.append(value.iter)  # the iterator stays there
+        elif isinstance(value, ast.expr):
+            self._statement(one, ast.Assign([target], value))
+
+    def _skip(self, one: dis.Instruction) -> None:
+        """An instruction that is not read: as many unknown values as it leaves."""
+        effect = dis.stack_effect(one.opcode, one.arg if one.opcode >= dis.HAVE_ARGUMENT else None, jump=False)
+        if effect < 0:
+            self._take(min(-effect, len(self.stack)))
+        for _ in range(effect):
+            self.stack.append(ast.Name(_UNKNOWN, ast.Load()))

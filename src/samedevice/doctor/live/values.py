@@ -1,0 +1,128 @@
+"""What an expression of the source stands for, looked up and never run: names, attributes, items.
+
+A call's value is not to be had, but its first argument or a missing `device=` often tells where its result is.
+"""
+
+import ast
+import builtins
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from samedevice.doctor.live import safely
+from samedevice.doctor.live.safely import MISSING
+from samedevice.doctor.live.stack import Call
+
+
+@dataclass(frozen=True, eq=False)
+class Operand:
+    """One thing that takes part in a failing call: its expression, and its value or MISSING."""
+
+    node: ast.expr
+    value: Any
+    role: str = ""  # the argument that it is given to, where the source names one
+
+    @property
+    def expression(self) -> str:
+        return ast.unparse(self.node).replace("'", '"')
+
+
+def value(node: ast.AST, call: Call) -> Any:
+    """What `node` stands for in a frame, or MISSING."""
+    match node:
+        case ast.Constant():
+            return node.value
+        case ast.Name():
+            for names in (call.locals, call.frame.f_globals, vars(builtins)):
+                if node.id in names:
+                    return names[node.id]
+            return MISSING
+        case ast.Attribute():
+            base = value(node.value, call)
+            return MISSING if base is MISSING else safely.attribute(base, node.attr)
+        case ast.Subscript():
+            base, key = value(node.value, call), value(node.slice, call)
+            return MISSING if base is MISSING or key is MISSING else safely.item(base, key)
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as number)):
+            return -number
+        case ast.JoinedStr():
+            return _joined(node, call)
+        case ast.Starred():
+            return value(node.value, call)
+        case ast.NamedExpr():
+            return value(node.target, call)
+        case ast.Tuple() | ast.List():
+            items = [value(item, call) for item in node.elts]
+            return MISSING if any(item is MISSING for item in items) else items
+    return MISSING
+
+
+def _joined(node: ast.JoinedStr, call: Call) -> Any:
+    """An f-string of text and numbers."""
+    parts = [
+        value(part.value, call)
+        if isinstance(part, ast.FormattedValue) and part.format_spec is None
+        else value(part, call)
+        for part in node.values
+    ]
+    return "".join(map(str, parts)) if all(type(part) in (str, int) for part in parts) else MISSING
+
+
+def operands(call: Call) -> list[Operand]:
+    """What the failing expression of a frame works on, in its order."""
+    return list(_operands(call.node, call)) if call.node is not None else []
+
+
+def _operands(node: ast.AST, call: Call) -> Iterator[Operand]:
+    parts: list[tuple[ast.expr, str]]
+    match node:
+        case ast.BinOp():
+            parts = [(node.left, ""), (node.right, "")]
+        case ast.UnaryOp():
+            parts = [(node.operand, "")]
+        case ast.Compare():
+            parts = [(part, "") for part in (node.left, *node.comparators)]
+        case ast.AugAssign():
+            parts = [(node.target, ""), (node.value, "")]
+        case ast.Assign(targets=[ast.Subscript() as target]):
+            parts = [(target.value, ""), (target.slice, "index"), (node.value, "")]
+        case ast.Assign(targets=[ast.Attribute() as target]):
+            parts = [(target.value, ""), (node.value, "")]
+        case ast.Assign():
+            yield from _operands(node.value, call)
+            return
+        case ast.Subscript():
+            parts = [(node.value, ""), (node.slice, "index")]
+        case ast.Call():
+            receiver = [(node.func.value, "")] if isinstance(node.func, ast.Attribute) else []
+            parts = [*receiver, *((argument, "") for argument in node.args)]
+            parts += [(keyword.value, keyword.arg or "") for keyword in node.keywords]
+            called = value(node.func, call)
+            if safely.is_module(called):
+                parts.append((node.func, "module"))
+        case ast.Attribute():
+            parts = [(node.value, "")]
+        case ast.Expr() | ast.Return() | ast.Await():
+            if node.value is not None:
+                yield from _operands(node.value, call)
+            return
+        case ast.For() | ast.AsyncFor():
+            parts = [(node.iter, "")]
+        case ast.expr():
+            parts = [(node, "")]
+        case _:
+            return
+    for part, role in parts:
+        yield from _flat(part, role, call)
+
+
+def _flat(node: ast.expr, role: str, call: Call) -> Iterator[Operand]:
+    found = value(node, call)
+    if found is MISSING and isinstance(node, (ast.List, ast.Tuple)):
+        for item in node.elts:
+            yield from _flat(item, role, call)
+    elif found is MISSING and isinstance(node, ast.Dict):
+        for item in node.values:
+            yield from _flat(item, role, call)
+    else:
+        yield Operand(node, found, role)
