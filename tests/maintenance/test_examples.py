@@ -1,21 +1,27 @@
-"""The README's example prints what the README shows, and its links lead to files."""
+"""The examples of the README and of pages print what stands below them, and links in Markdown lead to files."""
 
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
-README = (ROOT / "README.md").read_text("utf-8")
+PAGES = ["README.md", "docs/find-the-tensor.md"]
 
 
-def test_each_example_prints_what_is_shown():
-    examples = re.findall(r"```python\n(.*?)```", README, re.S)
-    shown = re.findall(r"```text\n(.*?)```", README, re.S)
+@pytest.mark.parametrize("page", PAGES)
+def test_each_example_prints_what_is_shown(page, tmp_path):
+    text = (ROOT / page).read_text("utf-8")
+    examples = re.findall(r"```python\n(.*?)```", text, re.S)
+    shown = re.findall(r"```(?:text|console)\n(.*?)```", text, re.S)
     assert examples
-    for example, text in zip(examples, shown, strict=True):
-        run = subprocess.run([sys.executable, "-c", example], capture_output=True, text=True)
-        assert (run.stdout, run.returncode) == (text, 0), run.stderr
+    for example, output in zip(examples, shown, strict=True):
+        program = tmp_path / "train.py"
+        program.write_text(example, "utf-8")
+        run = subprocess.run([sys.executable, program], capture_output=True, text=True)
+        assert (run.stdout.replace(f"{tmp_path}/", "").rstrip(), run.returncode) == (output.rstrip(), 0), run.stderr
 
 
 def test_every_file_linked_to_is_there():

@@ -91,6 +91,14 @@ def test_the_test_command_runs_every_check(clone):
         assert f".venv/bin/{command}\n" in planned
 
 
+def test_another_torch_has_an_environment_of_its_own_and_none_of_its_pins(clone):
+    planned = make(clone, "--dry-run", "test-torch", "VERSION=2.15.0").stdout
+    assert "grep -vE '^(torch|setuptools)==' constraints.txt > .venv-torch-2.15.0/constraints.txt" in planned
+    assert "-c .venv-torch-2.15.0/constraints.txt 'torch==2.15.0'" in planned
+    assert ".venv-torch-2.15.0/bin/pytest tests/simulation tests/conformance" in planned
+    assert "rm " not in planned  # pip must stay, or the next run would make the environment anew
+
+
 def test_what_ci_runs_is_the_test_command_of_the_readme():
     assert "make test" in (ROOT / "README.md").read_text("utf-8")
     assert (ROOT / ".ci/run").read_text("utf-8").endswith("\nmake test\n")
