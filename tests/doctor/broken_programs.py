@@ -103,7 +103,7 @@ def a_method_chain():
         model(x.float().mul(2))
 
 
-@broken("input_not_moved", "b")
+@broken("input_not_moved", "batch")
 def a_lambda():
     model = classifier().cuda()
     predict = lambda b: model(b)  # noqa: E731

@@ -33,7 +33,7 @@ def lone_suspects(scene: Scene, cause: str) -> list[Party]:
     if cause == "data_parallel_unreplicated_state":
         return list(_shared_by_replicas(scene))
     # What a library's own frame names is surer than what the user's line passes on.
-    for call in scene.below if cause in _WANTED_ELSEWHERE else scene.below[::-1]:
+    for call in scene.below if cause in _WANTED_ELSEWHERE or cause == "generator_device" else scene.below[::-1]:
         found = list(_in(call, cause))
         if found:
             # Of several the one that decides on sizes: lengths, indices, places.

@@ -30,11 +30,11 @@ class Origin:
     in_loop: bool = False
 
 
-def origin(name: str, scope: ast.AST, line: int) -> Origin:
-    """Where `name` got the value that it has at `line` of `scope`."""
+def origin(name: str, scope: ast.AST, line: int, failed: ast.stmt | None = None) -> Origin:
+    """Where `name` got the value that it has at `line` of `scope`; not in the statement that failed there."""
     best: tuple[int, Origin] | None = None
     for node in ast.walk(scope):
-        found = _gives(node, name)
+        found = _gives(node, name) if node is not failed else None
         if found is None:
             continue
         given = getattr(node, "lineno", None) or node.target.lineno  # type: ignore[attr-defined]

@@ -45,6 +45,10 @@ class Scene:
             self._looked = True
             for _, optimizer in self.optimizers():
                 self.wanted |= {id(owner) for owner, kept, _ in held_by_optimizer(optimizer) if id(kept) in self.wanted}
+            # By `self` first: a layer in a loop is known by the list that holds it, not by the loop's variable.
+            for call in self.user:
+                if safely.is_module(call.method_of):
+                    self._look_at(call.frame.f_code.co_varnames[0], call.method_of, call)
             for call in [*self.user, *self.below]:
                 self._look(call)
             for name, optimizer in self.optimizers():
@@ -88,10 +92,7 @@ class Scene:
 
     def _look(self, call: Call) -> None:
         for root, module in self._named_modules(call):
-            if call.in_library:
-                root = type(module).__name__
-            for tensor, holder in held_by_module(root, module, self.wanted, self._seen):
-                self._holders.setdefault(id(tensor), replace(holder, is_named=not call.in_library))
+            self._look_at(type(module).__name__ if call.in_library else root, module, call)
         for name, held in self._names(call):
             if call.in_library or safely.is_module(held) or safely.is_tensor(held) or safely.is_optimizer(held):
                 continue
@@ -99,6 +100,10 @@ class Scene:
                 kind = "attribute" if safely.is_tensor(one) else "dict" if safely.is_one_of(one, dict) else "list"
                 for path, tensor in safely.inside(one):
                     self._holders.setdefault(id(tensor), Holder(name, f".{key}{path}", kind, key, held))
+
+    def _look_at(self, root: str, module: Any, call: Call) -> None:
+        for tensor, holder in held_by_module(root, module, self.wanted, self._seen):
+            self._holders.setdefault(id(tensor), replace(holder, is_named=not call.in_library))
 
     def _named_modules(self, call: Call) -> list[tuple[str, Any]]:
         found = []

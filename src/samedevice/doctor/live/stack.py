@@ -47,6 +47,14 @@ class Call:
     def locals(self) -> dict[str, Any]:
         return dict(self.frame.f_locals)
 
+    @property
+    def method_of(self) -> Any:
+        """The object whose method this is, whatever its first argument is called; None for a function."""
+        code = self.frame.f_code
+        first = self.locals.get(code.co_varnames[0]) if code.co_argcount else None
+        owners = type(first).__mro__ if first is not None else ()
+        return first if any(code.co_name in vars(owner) for owner in owners) else None
+
     @functools.cached_property
     def _columns(self) -> tuple[int, int, int, int] | None:
         positions = list(self.frame.f_code.co_positions())
@@ -102,6 +110,21 @@ class Call:
                 if isinstance(statement, ast.Assign) and node in statement.targets:
                     return statement
         return node
+
+    @functools.cached_property
+    def statement(self) -> ast.stmt | None:
+        """The statement that failed."""
+        if self.scope is None or self._columns is None:
+            return None
+        first, last, start, end = self._columns
+        inside = [
+            node
+            for node in ast.walk(self.scope)
+            if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return))
+            and (node.lineno, node.col_offset) <= (first, start)
+            and (last, end) <= (node.end_lineno or 0, node.end_col_offset or 0)
+        ]
+        return inside[-1] if inside else None
 
     @functools.cached_property
     def scope(self) -> ast.AST | None:

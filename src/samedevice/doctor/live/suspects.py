@@ -12,6 +12,8 @@ from samedevice.doctor.live.scene import Scene
 from samedevice.doctor.live.stack import Call
 from samedevice.doctor.live.values import Operand, operands, value
 
+DEVICE_NAMES = ("device", "self.device", "args.device", "DEVICE")  # how programs call the device that they chose
+
 
 @dataclass(eq=False)
 class Party:
@@ -54,7 +56,8 @@ def suspects(parties: list[Party], scene: Scene) -> list[Party]:
     if len(devices) < 2:
         return []
     if "cpu" in devices:
-        chosen = [party for party in parties if party.device == "cpu"]
+        meant = "cpu" if wants_cpu(scene) else ""
+        chosen = [party for party in parties if (party.device == "cpu") != (meant == "cpu")]
         # A number on the CPU may join what is on a GPU, so it is seldom at fault.
         return sorted(chosen, key=lambda party: party.tensor is not None and safely.shape(party.tensor) == ())
     holders = [(party, scene.holder(party.tensor) if party.tensor is not None else None) for party in parties]
@@ -62,6 +65,13 @@ def suspects(parties: list[Party], scene: Scene) -> list[Party]:
         return loose
     home = next((party.device for party, holder in holders if holder), devices[0])
     return [party for party in parties if party.device != home]
+
+
+def wants_cpu(scene: Scene) -> bool:
+    """Whether the program says itself that it runs on the CPU, by a variable `device`."""
+    named = [value(ast.parse(name, mode="eval").body, call) for call in scene.user for name in DEVICE_NAMES]
+    texts = [str(one) for one in named if type(one) is str or safely.is_device(one)]
+    return bool(texts) and set(texts) == {"cpu"}
 
 
 def parties_of(call: Call) -> list[Party]:

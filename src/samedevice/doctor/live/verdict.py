@@ -13,7 +13,7 @@ from samedevice.doctor.live.origins import Origin, origin
 from samedevice.doctor.live.safely import MISSING
 from samedevice.doctor.live.scene import Scene
 from samedevice.doctor.live.stack import Call, scope
-from samedevice.doctor.live.suspects import Party, receiver
+from samedevice.doctor.live.suspects import DEVICE_NAMES, Party, receiver, wants_cpu
 from samedevice.doctor.live.values import value
 
 
@@ -52,6 +52,8 @@ def suspect(party: Party, all_parties: list[Party], scene: Scene, likely: tuple[
     holder = scene.holder(party.tensor) if party.tensor is not None else None
     expression, call = _named(party, holder, scene)
     came, scope, name = _came(party, expression, call, scene)
+    if holder is None and scope is not call:
+        expression, call = name, scope  # where the program can change it
     others = tuple(dict.fromkeys(other.device for other in all_parties if other.device != party.device))
     rest = tuple(other for other in all_parties if other.device != party.device)
     return Suspect(expression, call, party, others, rest, holder, came, scope, name, scene, likely)
@@ -59,7 +61,11 @@ def suspect(party: Party, all_parties: list[Party], scene: Scene, likely: tuple[
 
 def _named(party: Party, holder: Holder | None, scene: Scene) -> tuple[str, Call]:
     written = party.operand.node
-    if isinstance(written, ast.Attribute) and party.call is scene.place and scene.expression(party.tensor) is None:
+    if (
+        isinstance(written, (ast.Attribute, ast.Subscript))
+        and party.call is scene.place
+        and scene.expression(party.tensor) is None
+    ):
         return party.operand.expression, party.call  # a replica's own words
     if party.tensor is not None:
         if found := scene.expression(party.tensor):
@@ -70,7 +76,16 @@ def _named(party: Party, holder: Holder | None, scene: Scene) -> tuple[str, Call
             return made, scene.place
     if not party.call.in_library:
         return party.operand.expression + party.within, party.call
-    # A value that nobody holds: what the user's line passes, if it passes one such thing.
+    if loader := _loader(scene.place):
+        return loader, scene.place
+    # A view or a copy that a library made: of what the user's line passes there.
+    passed = [
+        one
+        for one in _arguments(scene.place)
+        if any(safely.device(tensor) == party.device for _, tensor in safely.inside(value(one, scene.place)))
+    ]
+    if passed:
+        return ast.unparse(passed[0]).replace("'", '"'), scene.place
     unnamed = [one for one in _arguments(scene.place) if value(one, scene.place) is MISSING]
     if len(unnamed) == 1:
         begins = receiver(unnamed[0], scene.place)
@@ -78,6 +93,17 @@ def _named(party: Party, holder: Holder | None, scene: Scene) -> tuple[str, Call
             begins = None
         return ast.unparse(begins[0] if begins else unnamed[0]).replace("'", '"'), scene.place
     return party.operand.expression + party.within, party.call
+
+
+def _loader(call: Call) -> str:
+    """The DataLoader that the failing loop goes over."""
+    node = call.node.iter if isinstance(call.node, (ast.For, ast.AsyncFor)) else call.node
+    if isinstance(node, ast.expr):
+        over = value(node, call)
+        made = isinstance(node, ast.Call) and origins.called(node) == "DataLoader"
+        if made or safely.is_a(over, "torch.utils.data", "DataLoader"):
+            return ast.unparse(node).replace("'", '"')
+    return ""
 
 
 def _made_and_called(call: Call) -> str:
@@ -105,9 +131,10 @@ def _came(party: Party, expression: str, call: Call, scene: Scene) -> tuple[Orig
     for _ in range(20):
         if call.scope is None:
             return Origin("other", None, None), call, name
-        came = origin(name, call.scope, call.line)
-        if came.kind == "other" and came.value is None and re.match(r"\w+\W", name):
-            came = origin(re.match(r"\w+", name)[0], call.scope, call.line)  # type: ignore[index]
+        came = origin(name, call.scope, call.line, call.statement)
+        first = re.match(r"\w+", name)
+        if came.kind == "other" and came.value is None and first and first[0] != "self" and "(" not in name:
+            came = origin(first[0], call.scope, call.line, call.statement)
         if came.kind == "other" and isinstance(came.value, ast.Name):
             return came, call, name
         if came.kind != "argument":
@@ -194,9 +221,9 @@ def _made_in_forward(about: Suspect, held: Holder) -> bool:
     call = about.scene.place
     if not held.is_named and _made_and_called(call):
         return True
-    if call.scope is None or not held.root.isidentifier() or not safely.is_module(call.locals.get("self")):
+    if call.scope is None or not held.root.isidentifier() or not safely.is_module(call.method_of):
         return False
-    return held.root != "self" and origin(held.root, call.scope, call.line).kind == "call"
+    return origin(held.root, call.scope, call.line).kind == "call"
 
 
 def _made_here(about: Suspect) -> bool:
@@ -219,7 +246,7 @@ def _hidden(about: Suspect) -> str:
 
 
 def _target(about: Suspect) -> str:
-    return "target_not_moved" if about.party.role == "target" and about.came.kind != "made" else ""
+    return "target_not_moved" if "target" in about.party.role and about.came.kind != "made" else ""
 
 
 def _two_gpus(about: Suspect) -> str:
@@ -245,7 +272,7 @@ def _is_named(named: object, *devices: str) -> bool:
 
 
 def _accumulator(about: Suspect) -> str:
-    if about.came.kind != "made" and not isinstance(about.came.value, ast.List):
+    if (about.came.kind != "made" and not isinstance(about.came.value, ast.List)) or _in_forward(about):
         return ""
     node = about.scene.place.node
     if isinstance(node, ast.AugAssign) and about.party.operand.node is node.target:
@@ -274,10 +301,15 @@ def _grows(tree: ast.AST, name: re.Match[str] | None) -> bool:
 
 
 def _given_in(loop: ast.AST, name: str) -> bool:
-    return any(
-        isinstance(node, (ast.Assign, ast.AugAssign)) and name in ast.unparse(node).split("=")[0]
-        for node in ast.walk(loop)
-    )
+    for node in ast.walk(loop):
+        match node:
+            case ast.Assign(targets=[target]) | ast.AugAssign(target=target):
+                if name in ast.unparse(target):
+                    return True
+            case ast.Call(func=ast.Attribute(attr=method, value=base)) if method.endswith("_"):
+                if ast.unparse(base).replace("'", '"') == name:
+                    return True
+    return False
 
 
 def _index(about: Suspect) -> str:
@@ -294,11 +326,16 @@ def _made(about: Suspect) -> str:
 
 
 def _feeds_a_model(about: Suspect) -> bool:
-    return about.party.call.in_library and about.party.role in ("input", "src", "query", "x")
+    held = [about.scene.holder(party.tensor) for party in about.rest if party.tensor is not None]
+    return about.party.call.in_library and any(one is not None and one.moves for one in held)
 
 
 def _in_forward(about: Suspect) -> bool:
-    return any(safely.is_module(call.locals.get("self")) for call in about.scene.user)
+    return any(safely.is_module(call.method_of) for call in about.scene.user)
+
+
+def _hard_coded(about: Suspect) -> str:
+    return "hardcoded_cuda" if about.party.device != "cpu" and wants_cpu(about.scene) else ""
 
 
 def _input(about: Suspect) -> str:
@@ -306,7 +343,8 @@ def _input(about: Suspect) -> str:
 
 
 _TESTS = (
-    _gradient, _meta, _optimizer, _thrown_away, _hidden, _held, _two_gpus, _accumulator, _index, _target, _made, _input,
+    _gradient, _meta, _hard_coded, _optimizer, _thrown_away, _hidden, _held, _two_gpus, _accumulator, _index, _target,
+    _made, _input,
 )  # fmt: skip
 
 
@@ -364,6 +402,8 @@ def fix(about: Suspect, cause: str) -> str:
             return f"{name}.cpu()"
         case "pin_memory_on_cuda_tensor":
             return "DataLoader(..., pin_memory=False)"
+        case "generator_device" if about.party.call.in_library:
+            return "DataLoader(..., generator=torch.Generator(device=device))"
         case "generator_device":
             return f"{name} = torch.Generator(device={device})"
         case "container_not_moved":
@@ -433,7 +473,7 @@ def _assigned(held: Holder) -> str:
 def _device(about: Suspect) -> str:
     """How the program calls the wanted device: its variable `device`, else the `.device` of what is there."""
     for call in about.scene.user:
-        for name in ("device", "self.device"):
+        for name in DEVICE_NAMES:
             node = ast.parse(name, mode="eval").body
             named = value(node, call)
             if _is_named(named, about.home, about.home.removesuffix(":0")):
