@@ -1,4 +1,4 @@
-"""A simulation begins, is seen by every thread, and leaves no trace."""
+"""A simulation begins, and every thread sees it. That it leaves no trace: test_clean.py."""
 
 import subprocess
 import sys
@@ -9,29 +9,7 @@ import pytest
 import torch
 
 from samedevice import simulate_cuda
-from samedevice.simulation import runtime, session
-
-
-def what_stands_in_torch() -> dict[tuple[int, str], object]:
-    """Every name that a simulation replaces, and what it holds now (absent names hold None)."""
-    places = {(id(owner), name): owner for part in session._PARTS for owner, name, _ in part.replacements()}
-    return {(key, name): vars(owner).get(name) for (key, name), owner in places.items()}
-
-
-def test_torch_is_as_before_when_the_context_ends() -> None:
-    before = what_stands_in_torch()
-    with simulate_cuda(devices=2):
-        assert what_stands_in_torch() != before
-    assert what_stands_in_torch() == before
-    assert torch.cuda.device_count() == 0 or torch.cuda.get_device_name(0) != runtime.NAME
-
-
-def test_torch_is_as_before_when_the_context_ends_with_an_exception() -> None:
-    before = what_stands_in_torch()
-    with pytest.raises(ZeroDivisionError), simulate_cuda(devices=2):
-        torch.zeros(1, device="cuda:1")
-        raise ZeroDivisionError
-    assert what_stands_in_torch() == before
+from samedevice.simulation import schema
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 1.5, "2", None, True])
@@ -90,10 +68,7 @@ def test_an_ordinal_too_high_raises_the_text_of_cuda(two_gpus: None) -> None:
         assert str(refusal.value) == (
             "CUDA error: invalid device ordinal\n"
             "GPU device may be out of range, do you have enough GPUs?\n"
-            "CUDA kernel errors might be asynchronously reported at some other API call, "
-            "so the stacktrace below might be incorrect.\n"
-            "For debugging consider passing CUDA_LAUNCH_BLOCKING=1\n"
-            "Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.\n"
+            "For more detailed error information, run with CUDA_LOG_FILE=stderr\n"
         )
 
 
@@ -114,10 +89,15 @@ def test_each_thread_has_its_own_current_gpu(two_gpus: None) -> None:
     assert torch.cuda.current_device() == 1
 
 
-def test_a_tensor_outlives_the_simulation_it_was_made_in() -> None:
+def test_the_table_of_operators_is_read_only_when_devices_first_differ() -> None:
+    schema._table.cache_clear()
     with simulate_cuda(devices=1):
-        tensor = torch.ones(2, device="cuda")
-    assert "device='cuda:0'" in repr(tensor * 2)
+        model = torch.nn.Linear(2, 2).cuda()
+        model(torch.zeros(1, 2, device="cuda")).sum().backward()
+        assert schema._table.cache_info().currsize == 0
+        with pytest.raises(RuntimeError, match="same device"):
+            model(torch.zeros(1, 2))
+        assert schema._table.cache_info().currsize == 1
 
 
 def test_without_torch_the_import_error_names_the_line_to_type() -> None:

@@ -1,12 +1,12 @@
 """A CUDA with N GPUs on a machine that has none.
 
-tensor.py      the tensor on a simulated GPU
-placement.py   may these tensors meet? with schema.py (PyTorch's table of operators), checks.py and
-               convolution.py (its checks) and refusals.py (their texts)
-factories.py, moves.py, storage.py, randomness.py, gradients.py, runtime.py, memory.py,
-parallel.py, grouping.py, legacy.py, composites.py, entries.py
-               what stands in for PyTorch's own functions while a simulation runs
-session.py     start and stop
+tensor.py      the tensor on a simulated GPU, with classes.py (Parameter and users' own), sparse.py and nested.py
+devices.py     which GPUs there are
+placement.py   may these tensors meet? with schema.py (PyTorch's table of operators), general.py (its rules), checks.py,
+               indexing.py, convolution.py, linear_algebra.py, entries.py and layers.py (its checks), refusals.py
+               (their texts); known_differences.toml says where they are not met
+kernels.py     how operators that PyTorch composes in C++ are met
+session.py     start and stop; all else stands in for PyTorch's own functions while a simulation runs
 """
 
 try:

@@ -1,8 +1,9 @@
-"""Functions that PyTorch composes in C++ above the dispatcher, where the simulation does not see them begin.
+"""Operators that PyTorch composes of others in C++ and that make tensors of their own on the way.
 
-Some make tensors of their own on what they take for the device of their input: the CPU, since a simulated tensor is one
-in C++. While such a function runs on tensors of one device, what only C++ holds belongs to that device. The list was
-found by running every operator of PyTorch's op_db on a simulated GPU (tests/simulation/test_composites.py).
+They make them on the device of their input: the CPU, since a simulated tensor is one in C++. So a kernel in front of
+each (kernels.py) sees what the composition makes and brings it to the GPU. What is made without a device is on the CPU
+by design and stays there. The list was found by running every operator of PyTorch's
+op_db on a simulated GPU (tests/simulation/test_values.py), and by reading the composed operators that op_db has not.
 """
 
 import functools
@@ -10,31 +11,78 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from samedevice.simulation import placement
 from samedevice.simulation.devices import CPU, device_of
-from samedevice.simulation.moves import move
+from samedevice.simulation.kernels import Kernel
+from samedevice.simulation.tensor import mark, unmark
 
+# Each as native_functions.yaml names it, without its overloads; many make tensors only for out= or for empty inputs.
 _MAKE_TENSORS_INSIDE = (
-    (torch, "combinations"), (torch, "nanquantile"), (torch.Tensor, "nanquantile"), (torch, "quantile"),
-    (torch.Tensor, "quantile"), (torch.linalg, "matrix_rank"), (torch.nn.functional, "scaled_dot_product_attention"),
-    (torch.nn.functional, "one_hot"), (torch._VF, "stft"), (torch.Tensor, "stft"),
-    (torch, "istft"), (torch.Tensor, "istft"), (torch, "vander"), (torch.linalg, "vander"),
+    "_sparse_mm", "cdist", "combinations", "cosine_similarity", "cov", "cumulative_trapezoid",
+    "istft", "linalg_cholesky", "linalg_cond", "linalg_det", "linalg_eigvals", "linalg_eigvalsh", "linalg_inv",
+    "linalg_ldl_factor", "linalg_lu_factor", "linalg_matrix_rank", "linalg_pinv", "linalg_slogdet", "linalg_svdvals",
+    "linalg_vander", "log_sigmoid", "msort", "nanquantile", "one_hot", "quantile",
+    "scaled_dot_product_attention", "stft", "trapezoid", "vander",
 )  # fmt: skip
-
-# ctc_loss brings targets and lengths along itself (native/LossCTC.cpp); the batch_sizes of a packed sequence are on the
-# CPU by design, and what is padded is copied (native/PackedSequence.cpp).
-_RESULT_ON_FIRST = ((torch, "ctc_loss"), (torch._VF, "_pad_packed_sequence"), (torch._C._nn, "pad_sequence"))
 
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
     for owner in (torch, torch.Tensor):
         yield owner, "histc", _in_double(owner.histc)
-    for owner, name in _RESULT_ON_FIRST:
-        yield owner, name, _on_first(getattr(owner, name))
-    for owner, name in _MAKE_TENSORS_INSIDE:
-        yield owner, name, _composed(getattr(owner, name))
+
+
+def kernels() -> Iterator[tuple[str, Kernel]]:
+    """The kernels to put in front of composed operators: (operator, kernel)."""
+    in_front = dict.fromkeys(_MAKE_TENSORS_INSIDE, _on_one)
+    # These take some tensors from another device by design (native/LossCTC.cpp, native/PackedSequence.cpp).
+    mixed = {"ctc_loss": _on_first, "pad_sequence": _on_first, "_pad_packed_sequence": _padded}
+    for name, kernel in (in_front | mixed).items():
+        for overload in getattr(torch.ops.aten, name).overloads() if hasattr(torch.ops.aten, name) else ():
+            yield f"{name}.{overload}", kernel
+
+
+class _MadeOn(TorchDispatchMode):
+    """Inside, what C++ makes on the CPU, asked for by name, is on a GPU."""
+
+    def __init__(self, device: torch.device) -> None:
+        super().__init__()
+        self._device = device
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        made = func(*args, **(kwargs or {}))
+        if kwargs and type(made) is torch.Tensor and kwargs.get("device") == CPU:
+            return mark(made, self._device)
+        return made
+
+
+def _on_one(compose: Any, *args: Any, **kwargs: Any) -> Any:
+    """An operator whose tensors must be on one device: on several, the operators inside refuse them."""
+    inputs = {name: value for name, value in kwargs.items() if name in ("fweights", "aweights")}  # of cov; not out=
+    several = len({device_of(tensor) for tensor in placement.tensors_of(args, inputs)}) > 1
+    return compose(*args, **kwargs) if several else _on_first(compose, *args, **kwargs)
+
+
+def _on_first(compose: Any, *args: Any, **kwargs: Any) -> Any:
+    """What an operator makes for itself is where its first tensor is."""
+    home = device_of(next(placement.tensors_of(args, kwargs)))
+    if home is CPU:
+        return compose(*args, **kwargs)
+    with _MadeOn(home):
+        made = compose(*args, **kwargs)
+    out = kwargs.get("out")
+    if isinstance(out, torch.Tensor) and made is not out:
+        out.resize_(made.shape).copy_(made)  # for subclasses of Tensor, linalg.matrix_rank returns another
+        return out
+    return made
+
+
+def _padded(compose: Any, *args: Any, **kwargs: Any) -> Any:
+    """native/PackedSequence.cpp, _pad_packed_sequence: the lengths are made where batch_sizes is, on the CPU."""
+    padded, lengths = _on_first(compose, *args, **kwargs)
+    return padded, unmark(lengths)
 
 
 def _in_double(original: Any) -> Any:
@@ -47,31 +95,3 @@ def _in_double(original: Any) -> Any:
         return original(source.double(), *args, **kwargs).to(source.dtype)
 
     return in_double
-
-
-def _on_first(original: Any) -> Any:
-    """A function whose result is where its first argument is, wherever the others are."""
-
-    @functools.wraps(original)
-    def on_first(*args: Any, **kwargs: Any) -> Any:
-        home = device_of(next(placement.tensors_of(args, kwargs)))
-        with placement.composing():
-            result = original(*args, **kwargs)
-        return (move(result[0], home), *result[1:]) if isinstance(result, tuple) else move(result, home)
-
-    return on_first
-
-
-def _composed(original: Any) -> Any:
-    """A function that makes tensors inside; its result, if it is one of them, is brought to the GPU."""
-
-    @functools.wraps(original)
-    def composed(*args: Any, **kwargs: Any) -> Any:
-        shared = {device_of(tensor) for tensor in placement.tensors_of(args, kwargs)}
-        if len(shared) != 1 or CPU in shared:
-            return original(*args, **kwargs)
-        with placement.composing():
-            result = original(*args, **kwargs)
-        return move(result, shared.pop()) if type(result) is torch.Tensor else result
-
-    return composed

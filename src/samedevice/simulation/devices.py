@@ -12,25 +12,28 @@ import torch
 
 CPU = torch.device("cpu")
 
-FORKED = (
-    "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' "
-    "start method"
-)
+_lazy_init = torch.cuda._lazy_init
+_ADVICE = "For more detailed error information, run with CUDA_LOG_FILE=stderr\n"  # c10/cuda/CUDAMiscFunctions.cpp
 INVALID_ORDINAL = (
-    "CUDA error: invalid device ordinal\n"
-    "GPU device may be out of range, do you have enough GPUs?\n"
-    "CUDA kernel errors might be asynchronously reported at some other API call, so the stacktrace below might be "
-    "incorrect.\n"
-    "For debugging consider passing CUDA_LAUNCH_BLOCKING=1\n"
-    "Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.\n"
+    f"CUDA error: invalid device ordinal\nGPU device may be out of range, do you have enough GPUs?\n{_ADVICE}"
+)
+# Of the driver, to a forked child that computes with its parent's tensors.
+NOT_INITIALIZED = (
+    "CUDA error: initialization error\n"
+    "Search for `cudaErrorInitializationError' in https://docs.nvidia.com/cuda/cuda-runtime-api/"
+    f"group__CUDART__TYPES.html for more information.\n{_ADVICE}"
 )
 
 # One object per GPU, made once in a process: equal devices are then identical, and dispatch compares them with `is`.
 _made: list[torch.device] = []
 _gpus: list[torch.device] = []
+# Where a tensor may be: these GPUs and the CPU. Dispatch looks here at every operator.
+present: set[torch.device] = {CPU}
 _current = threading.local()
 _used = False
+_asked = False
 _forked = False
+_installed = 0
 
 
 def count() -> int:
@@ -43,18 +46,28 @@ def gpus() -> list[torch.device]:
     return list(_gpus)
 
 
+def installed() -> int:
+    """How many GPUs are simulated, those that CUDA_VISIBLE_DEVICES hides included."""
+    return _installed
+
+
 def power_on(devices: int) -> None:
     """Make `devices` GPUs, of which CUDA_VISIBLE_DEVICES hides some, as CUDA does."""
-    global _current, _used, _forked
+    global _current, _used, _asked, _forked, _installed
+    _installed = devices
     visible = len(_visible(devices))
     _made.extend(torch.device("cuda", index) for index in range(len(_made), visible))
     _gpus[:] = _made[:visible]
-    _current, _used, _forked = threading.local(), False, False
+    present.update(_gpus)
+    _current, _used, _asked, _forked = threading.local(), False, False, False
 
 
 def power_off() -> None:
     """Take the GPUs away. Tensors that were made on them keep their device."""
+    global _installed
+    _installed = 0
     _gpus.clear()
+    present.intersection_update({CPU})
 
 
 def _visible(devices: int) -> list[int]:
@@ -76,15 +89,42 @@ def use() -> None:
     """What CUDA does on first contact: refuse in a forked child, refuse without a GPU."""
     global _used
     if _forked:
-        raise RuntimeError(FORKED)
+        _lazy_init()  # PyTorch's own, which refuses
+    if not _installed:
+        raise RuntimeError("the simulated CUDA has ended, and its GPUs with it: compute on the CPU, or start it again")
     if not _gpus:
         raise RuntimeError("No CUDA GPUs are available")
     _used = True
 
 
+def ask() -> int:
+    """How many GPUs, as torch.cuda.is_available asks: that starts the driver, and a later fork may not use CUDA.
+
+    https://docs.pytorch.org/docs/stable/notes/multiprocessing.html#multiprocessing-poison-fork-note
+    """
+    global _asked
+    _asked = True
+    return count()
+
+
 def used() -> bool:
     """Whether anything touched a GPU yet (`torch.cuda.is_initialized`)."""
-    return _used
+    return _used and not _forked
+
+
+def seed(callable: Any, **kwargs: Any) -> None:
+    """torch.cuda._lazy_call, by which generators are seeded: it does not count as using a GPU.
+
+    CUDA puts the call off until a GPU is used; in a forked child that may use none, for ever.
+    """
+    global _used
+    if not _gpus or _forked:
+        return
+    used = _used
+    try:
+        callable()
+    finally:
+        _used = used
 
 
 def in_forked_child() -> bool:
@@ -93,7 +133,9 @@ def in_forked_child() -> bool:
 
 def _after_fork() -> None:
     global _forked
-    _forked = _forked or (_used and bool(_gpus))
+    _forked = _forked or ((_used or _asked) and bool(_gpus))
+    if _forked:
+        present.intersection_update({CPU})
 
 
 if hasattr(os, "register_at_fork"):  # Windows has no fork
@@ -117,14 +159,28 @@ def gpu(index: int) -> torch.device:
     Raises torch.AcceleratorError with CUDA's own text where there is none (c10/cuda/CUDAException.cpp).
     """
     use()
-    if index >= len(_gpus):
+    if not 0 <= index < len(_gpus):
         raise torch.AcceleratorError(INVALID_ORDINAL)
     return _gpus[index]
+
+
+def refuse_absent(device: torch.device) -> None:
+    """Raise where a tensor is computed with and its GPU is none now: in a forked child, or after its simulation."""
+    if _forked and device.type == "cuda":
+        raise torch.AcceleratorError(NOT_INITIALIZED)
+    if device.type == "cuda" and device not in present:
+        running = f"that is running has {count()} GPU(s)" if _installed else "has ended"
+        raise RuntimeError(
+            f"this tensor is on {device} of a simulated CUDA, but the simulation {running}: bring it back with "
+            f".cpu(), or compute with it inside simulate_cuda(devices={device.index + 1})"
+        )
 
 
 def resolve(device: Any) -> torch.device:
     """The device that a request means: "cuda", 1, torch.device("cuda:1"), "cpu"; "cuda" is the current one."""
     if isinstance(device, int) and not isinstance(device, bool):
+        if device < 0:
+            raise RuntimeError("Device index must not be negative")  # torch/csrc/utils/python_arg_parser.h, toDevice
         return gpu(device)
     asked = device if isinstance(device, torch.device) else torch.device(device)
     if asked.type == "cuda":
@@ -142,9 +198,18 @@ _torch_device = torch.device
 
 
 class Face(type):
-    """The type of a class that stands in for one of torch's while a simulation runs: it knows the same instances."""
+    """The type of a class that stands in for one of torch's while a simulation runs: it knows the same instances.
+
+    And it equals the original: torch.fx keeps torch.device in a table, and compares.
+    """
 
     original: type
+
+    def __eq__(cls, other: object) -> bool:
+        return cls is other or cls.original is (other.original if isinstance(other, Face) else other)
+
+    def __hash__(cls) -> int:
+        return hash(cls.original)
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, cls.original)

@@ -1,153 +1,211 @@
-"""Checks that PyTorch makes in C++ before the first operator of a function, on devices that it cannot see here.
+"""The device checks that PyTorch makes at the beginning of functions that it composes of others in C++.
 
-They are made in front of the function instead, with PyTorch's texts. A name bound before the simulation starts
-(`from torch.nn.functional import scaled_dot_product_attention`) is not covered: the first operator inside then decides.
+Each is a kernel in front of the composed operator (kernels.py), with PyTorch's text and the source file it follows.
+Those of neural networks are in layers.py, those of linear algebra in linear_algebra.py. A few functions reach no
+operator that could be met; their Python names are replaced instead.
 """
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 
 from samedevice.simulation.devices import CPU, device_of
-from samedevice.simulation.refusals import accuse, attention_on_several_devices
+from samedevice.simulation.general import Operand, tensor_iterator
+from samedevice.simulation.kernels import Kernel
+from samedevice.simulation.refusals import (
+    compare,
+    expected_device,
+    found_two_devices,
+    out_tensor,
+)
+
+_linspace, _logspace = torch.linspace, torch.logspace
 
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
-    checks: tuple[tuple[Any, str, Callable[..., None]], ...] = (
-        (torch._VF, "lstm", _recurrent), (torch._VF, "gru", _recurrent),
-        (torch._VF, "rnn_tanh", _recurrent), (torch._VF, "rnn_relu", _recurrent),
-        (torch._VF, "_pack_padded_sequence", _lengths),
-        (torch.nn.functional, "scaled_dot_product_attention", _attention),
-        (torch, "rms_norm", _rms_norm),
-        (torch, "tensor_split", _tensor_split), (torch.Tensor, "tensor_split", _tensor_split),
-        (torch, "take_along_dim", _take_along_dim), (torch.Tensor, "take_along_dim", _take_along_dim),
-        (torch.linalg, "multi_dot", _multi_dot),
-        (torch._VF, "gru_cell", _cell), (torch._VF, "lstm_cell", _cell),
-        (torch, "cosine_similarity", _cosine_similarity),
-        (torch.nn.functional, "cosine_similarity", _cosine_similarity),
-        (torch, "quantile", _quantile), (torch.Tensor, "quantile", _quantile),
-        (torch, "nanquantile", _quantile), (torch.Tensor, "nanquantile", _quantile),
-        (torch.functional._VF, "meshgrid", _meshgrid), (torch.functional._VF, "cartesian_prod", _cartesian_prod),
-    )  # fmt: skip
-    for owner, name, check in checks:
-        yield owner, name, _checked(getattr(owner, name), check)
-    yield torch.backends.cudnn, "is_acceptable", lambda tensor: False  # no cuDNN: weights are not flattened into one
+    yield torch.cuda.jiterator._JittedFunction, "__call__", _jiterator
+    for owner in (torch, torch.Tensor):
+        yield owner, "histogram", _without_cuda(owner.histogram, torch.ops.aten.histogram.bin_ct, 1)
+    yield torch, "histogramdd", _without_cuda(torch.histogramdd, torch.ops.aten._histogramdd_bin_edges.default, [1])
 
 
-def _checked(original: Any, check: Callable[..., None]) -> Any:
-    @functools.wraps(original)
-    def checked(*args: Any, **kwargs: Any) -> Any:
-        if "input" in kwargs:
-            args = (kwargs.pop("input"), *args)  # PyTorch's name for the first argument, Python's for something else
-        check(*args, **kwargs)
-        return original(*args, **kwargs)
-
-    return checked
-
-
-def _recurrent(inputs: torch.Tensor, *rest: Any, **kwargs: Any) -> None:
-    """native/RNN.h, check_attributes: first the hidden state, then the parameters."""
-    packed = isinstance(rest[0], torch.Tensor) and isinstance(rest[2], (list, tuple))
-    hidden, parameters = rest[1:3] if packed else rest[:2]
-    here = device_of(inputs)
-    hidden = [hidden] if isinstance(hidden, torch.Tensor) else hidden
-    for name, tensors in (("hidden", hidden), ("parameter", parameters)):
-        for tensor in tensors:
-            if device_of(tensor) != here and not (tensor.dim() == 0 and device_of(tensor) is CPU):
-                raise RuntimeError(
-                    f"Input and {name} tensors are not at the same device, found input tensor at {here} "
-                    f"and {name} tensor at {device_of(tensor)}"
-                )
+def kernels() -> Iterator[tuple[str, Kernel]]:
+    """The kernels to put in front of composed operators: (operator, kernel)."""
+    for name in ("quantile", "nanquantile"):
+        for overload in ("", ".scalar", ".out", ".scalar_out"):
+            yield name + overload, _quantile
+    for name in ("stft", "stft.center", "istft"):
+        yield name, functools.partial(_window, name.partition(".")[0])
+    for overload in ("Tensor_Tensor_out", "Tensor_Scalar_out", "Scalar_out"):
+        yield f"float_power.{overload}", _float_power
+    for function in (_linspace, _logspace):
+        for overload in ("Tensor_Tensor", "Tensor_Scalar", "Scalar_Tensor"):
+            for out in ("", "_out"):
+                yield f"{function.__name__}.{overload}{out}", functools.partial(_range, function)
+    for overload in ("tensorarray", "tensorarrayint"):
+        yield f"gradient.{overload}", _gradient
+    yield from _BY_OPERATOR.items()
 
 
-def _cell(inputs: torch.Tensor, hidden: Any, input_weight: torch.Tensor, hidden_weight: Any, *rest: Any) -> None:
-    """native/RNN.cpp, gru_cell and lstm_cell: for a GPU's fused kernel the products are made without the bias."""
-    if device_of(inputs) is CPU:
-        return
-    state = hidden if isinstance(hidden, torch.Tensor) else hidden[0]
-    for factor, weight in ((inputs, input_weight), (state, hidden_weight)):
-        if device_of(weight) != device_of(factor):
-            accuse("mat2", device_of(weight), device_of(factor), "wrapper_CUDA_mm")
-
-
-def _cosine_similarity(first: torch.Tensor, second: torch.Tensor, *rest: Any, **kwargs: Any) -> None:
-    """native/Distance.cpp, cosine_similarity: eps, made where the first is, clamps the norm of the second."""
-    if device_of(first) != device_of(second):
-        accuse("min", device_of(first), device_of(second), "wrapper_CUDA_clamp_min__Tensor")
-
-
-def _quantile(inputs: torch.Tensor, q: Any, *rest: Any, **kwargs: Any) -> None:
-    """native/Sorting.cpp, quantile_checks."""
+def _quantile(compose: Any, inputs: Any, q: Any, *rest: Any, out: Any = None, **kwargs: Any) -> Any:
+    """native/Sorting.cpp, quantile_checks and quantile_out_impl."""
     if isinstance(q, torch.Tensor) and device_of(q) != device_of(inputs):
         raise RuntimeError("quantile() q tensor must be on the same device as the input tensor")
+    if out is None:
+        return compose(inputs, q, *rest, **kwargs)
+    if device_of(out) != device_of(inputs):
+        raise RuntimeError("quantile() out tensor must be on the same device as the input tensor")
+    return compose(inputs, q, *rest, out=out, **kwargs)
 
 
-def _lengths(inputs: torch.Tensor, lengths: torch.Tensor, *rest: Any) -> None:
-    """native/PackedSequence.cpp, _pack_padded_sequence."""
-    if device_of(lengths) is not CPU:
-        dtype = lengths.type().rpartition(".")[2].removesuffix("Tensor")
+def _window(name: str, compose: Any, inputs: Any, n_fft: int, *rest: Any, **kwargs: Any) -> Any:
+    """native/SpectralOps.cpp, stft and istft: hop_length, win_length, window."""
+    window = rest[2] if len(rest) > 2 else kwargs.get("window")
+    if window is not None and device_of(window) != device_of(inputs):
         raise RuntimeError(
-            "'lengths' argument should be a 1D CPU int64 tensor, "
-            f"but got {lengths.dim()}D {device_of(lengths)} {dtype} tensor"
+            f"{name} input and window must be on the same device but got self on {device_of(inputs)} "
+            f"and window on {device_of(window)}"
         )
+    return compose(inputs, n_fft, *rest, **kwargs)
 
 
-def _attention(query: Any, key: Any, value: Any, attn_mask: Any = None, *rest: Any, **kwargs: Any) -> None:
-    """native/transformers/attention.cpp, validate_sdpa_input; the mask meets the generated check of a fused kernel."""
-    places = device_of(query), device_of(key), device_of(value)
-    if len(set(places)) > 1:
-        attention_on_several_devices(*places)
-    if isinstance(attn_mask, torch.Tensor) and device_of(attn_mask) != places[0]:
-        accuse("attn_bias", device_of(attn_mask), places[0], "wrapper_CUDA___scaled_dot_product_efficient_attention")
+def _gradient(compose: Any, inputs: Any, *, spacing: Any, **kwargs: Any) -> Any:
+    """native/ReduceOps.cpp, gradient_helper."""
+    for tensor in spacing:
+        if device_of(tensor) != device_of(inputs):
+            raise RuntimeError(
+                "torch.gradient expected each tensor to be on the same device, "
+                f"but got devices {device_of(inputs)} and {device_of(tensor)}!"
+            )
+    return compose(inputs, spacing=spacing, **kwargs)
 
 
-def _rms_norm(inputs: Any, normalized_shape: Any, weight: Any = None, *rest: Any, **kwargs: Any) -> None:
-    """native/layer_norm.cpp, rms_norm: on CUDA one fused kernel, with its generated check."""
-    if isinstance(weight, torch.Tensor) and device_of(weight) != device_of(inputs):
-        accuse("weight", device_of(weight), device_of(inputs), "wrapper_CUDA___fused_rms_norm")
-
-
-def _tensor_split(inputs: Any, indices: Any = None, *rest: Any, **kwargs: Any) -> None:
+def _tensor_split(compose: Any, inputs: Any, indices: Any, *rest: Any) -> Any:
     """native/TensorShape.cpp, tensor_split."""
-    indices = kwargs.get("tensor_indices_or_sections", indices)
-    if isinstance(indices, torch.Tensor) and device_of(indices) is not CPU:
+    if device_of(indices) is not CPU:
         raise RuntimeError(
             f"tensor_split expected tensor_indices_or_sections to be on cpu, but it's on {device_of(indices)}"
         )
+    return compose(inputs, indices, *rest)
 
 
-def _take_along_dim(inputs: Any, indices: Any, *rest: Any, **kwargs: Any) -> None:
-    """native/TensorAdvancedIndexing.cpp, _take_along_dim_helper."""
-    here, there = device_of(inputs), device_of(indices)
-    if here != there:
-        raise RuntimeError(
-            f"Expected tensor to have {here} Device, but got tensor with {there} Device "
-            "(while checking arguments for torch.take_along_dim():)"
-        )
-
-
-def _multi_dot(tensors: Any, *, out: Any = None) -> None:
-    """native/LinearAlgebra.cpp, multi_dot_impl."""
-    first = device_of(tensors[0])
-    for index, tensor in enumerate(tensors):
-        if device_of(tensor) != first:
+def _take_along_dim(compose: Any, inputs: Any, indices: Any, *rest: Any, **out: Any) -> Any:
+    """native/TensorAdvancedIndexing.cpp, _take_along_dim_helper; with out=, that first."""
+    for tensor in (*out.values(), indices):
+        if device_of(tensor) != device_of(inputs):
             raise RuntimeError(
-                f"multi_dot(): all tensors must be on the same device but tensor 0 is on {first} "
-                f"and tensor {index} on {device_of(tensor)}"
+                f"Expected tensor to have {device_of(inputs)} Device, but got tensor with {device_of(tensor)} Device "
+                "(while checking arguments for torch.take_along_dim():)"
             )
-    if out is not None and device_of(out) != first:
-        raise RuntimeError(f"multi_dot(): expected out tensor to be on device {first} but got {device_of(out)}")
+    return compose(inputs, indices, *rest, **out)
 
 
-def _meshgrid(tensors: Any, *rest: Any, **kwargs: Any) -> None:
+def _meshgrid(compose: Any, tensors: Any, **kwargs: Any) -> Any:
     """native/TensorShape.cpp, meshgrid."""
     if len({device_of(tensor) for tensor in tensors}) > 1:
         raise RuntimeError("meshgrid expects all tensors to have the same device")
+    return compose(tensors, **kwargs)
 
 
-def _cartesian_prod(tensors: Any) -> None:
-    if len(tensors) > 1:
-        _meshgrid(tensors)
+def _range(function: Any, compose: Any, *ends: Any, **kwargs: Any) -> Any:
+    """native/RangeFactories.cpp, linspace and logspace: the ends are read as numbers, from anywhere."""
+    if any(isinstance(end, torch.Tensor) and end.dim() for end in ends):
+        return compose(*ends, **kwargs)  # refused
+    return function(*(end.item() if isinstance(end, torch.Tensor) else end for end in ends), **kwargs)
+
+
+def _float_power(compose: Any, base: Any, exponent: Any, *, out: Any) -> Any:
+    """native/Pow.cpp, float_power_out: TensorIterator's checks, of out= too."""
+    _iterate([base, exponent], out)
+    return compose(base, exponent, out=out)
+
+
+def _kron(compose: Any, first: Any, second: Any, *, out: Any) -> Any:
+    """native/LinearAlgebra.cpp, kron_out: the product is made by TensorIterator, in place."""
+    _iterate([first, second], out)
+    return compose(first, second, out=out)
+
+
+def _iterate(inputs: list[Any], out: torch.Tensor) -> None:
+    """TensorIterator's checks, where out= is not with the inputs; otherwise the operator inside makes them."""
+    tensors = [x for x in inputs if isinstance(x, torch.Tensor)]
+    if any(device_of(x) != device_of(out) for x in tensors):
+        operands = [Operand("out", out, device_of(out), is_out=True, is_written=True)]
+        operands += [Operand("self", x, device_of(x)) for x in tensors]
+        tensor_iterator(operands)
+
+
+def _diff(compose: Any, inputs: Any, n: int = 1, *rest: Any, out: Any) -> Any:
+    """native/ReduceOps.cpp, diff_out_helper: where there is nothing to subtract, the input is copied."""
+    if n == 0:
+        expected_device(device_of(inputs), device_of(out))
+    _iterate([inputs], out)
+    return compose(inputs, n, *rest, out=out)
+
+
+def _diag(compose: Any, inputs: Any, *rest: Any, out: Any) -> Any:
+    """torchgen's CompositeViewCopyKernels.cpp, of diag_embed and diagonal_copy."""
+    out_tensor(device_of(inputs), device_of(out))
+    return compose(inputs, *rest, out=out)
+
+
+def _msort(compose: Any, inputs: Any, *, out: Any) -> Any:
+    """native/Sorting.cpp, msort_out: the indices, which it makes for itself, are where the input is."""
+    compare("wrapper_CUDA_sort_out_values_stable", ("values", out), ("indices", inputs))
+    return compose(inputs, out=out)
+
+
+def _inverse_fourier(compose: Any, inputs: Any, s: Any = None, dim: Any = None, norm: Any = None, *, out: Any) -> Any:
+    """native/SpectralOps.cpp, fft_ihfftn_impl: of one dimension, the conjugate; it exchanges out= and the input."""
+    if len(dim or s or inputs.shape) == 1:
+        compare("wrapper_CUDA_out_conj_physical_out", ("out", inputs), ("self", out))
+    return compose(inputs, s, *([] if dim is None else [dim, norm]), out=out)
+
+
+def _normal_distribution(compose: Any, inputs: Any, *, out: Any) -> Any:
+    """native/UnaryOps.cpp, special_ndtr_out."""
+    if device_of(inputs) != device_of(out):
+        found_two_devices(device_of(inputs), device_of(out))
+    return compose(inputs, out=out)
+
+
+def _jiterator(self: Any, *tensors: torch.Tensor, **kwargs: Any) -> Any:
+    """native/cuda/jit_utils and torch/csrc/cuda: a TensorIterator that allows no scalars of the CPU."""
+    home = tensor_iterator([Operand("self", x, device_of(x)) for x in tensors], cpu_scalars=0)
+    if home is CPU:
+        raise RuntimeError("CUDAGuardImpl initialized with non-CUDA DeviceType: cpu")
+    raise NotImplementedError(
+        "samedevice does not simulate torch.cuda.jiterator, which compiles CUDA code: compute the same with torch's "
+        "own functions"
+    )
+
+
+def _without_cuda(original: Any, operator: Any, bins: Any) -> Any:
+    """A function that PyTorch has for the CPU alone; its dispatcher says so."""
+
+    @functools.wraps(original)
+    def without_cuda(inputs: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        if device_of(inputs) is not CPU:
+            operator.redispatch(torch._C.DispatchKeySet(torch._C.DispatchKey.CUDA), inputs, bins)
+        return original(inputs, *args, **kwargs)
+
+    return without_cuda
+
+
+_BY_OPERATOR: dict[str, Kernel] = {
+    "diag.out": _diag,
+    "diff.out": _diff,
+    "fft_ihfft2.out": _inverse_fourier,
+    "fft_ihfftn.out": _inverse_fourier,
+    "kron.out": _kron,
+    "meshgrid": _meshgrid,
+    "meshgrid.indexing": _meshgrid,
+    "msort.out": _msort,
+    "special_ndtr.out": _normal_distribution,
+    "take_along_dim": _take_along_dim,
+    "take_along_dim.out": _take_along_dim,
+    "tensor_split.tensor_indices_or_sections": _tensor_split,
+}

@@ -13,10 +13,11 @@ from typing import Any
 
 import torch
 from torch.utils._device import DeviceContext, _device_constructors
+from torch.utils.data import dataset
 
 from samedevice.simulation import randomness
-from samedevice.simulation.devices import device_of, resolve
-from samedevice.simulation.tensor import SimulatedTensor, mark, refuse, unmark
+from samedevice.simulation.devices import CPU, device_of, resolve
+from samedevice.simulation.tensor import SimulatedTensor, mark, unmark
 
 _MADE_FROM_DATA = ("tensor", "as_tensor", "asarray")
 _LIKE = ("empty_like", "full_like", "ones_like", "rand_like", "randint_like", "randn_like", "zeros_like")
@@ -26,11 +27,11 @@ _makers: dict[Any, Callable[..., torch.Tensor]] = {}
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
-    constructors = _device_constructors()
-    for owner in (torch, torch.fft):
-        for name, original in list(vars(owner).items()):
-            if callable(original) and not isinstance(original, type) and original in constructors:
-                yield owner, name, _factory(original, name)
+    for owner, name in _places():
+        factory = _factory(getattr(owner, name), name)
+        yield owner, name, factory
+        if name == "randperm":
+            yield dataset, name, factory  # imported there by name
     yield torch, "normal", _factory(torch.normal, "normal")
     for name in _LIKE:
         yield torch, name, _like(getattr(torch, name))
@@ -39,31 +40,58 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     yield DeviceContext, "__torch_function__", _under_default_device
 
 
+@functools.cache
+def _places() -> list[tuple[Any, str]]:
+    """Where the functions that take a default device are found."""
+    constructors = _device_constructors()
+    return [
+        (owner, name)
+        for owner in (torch, torch.fft)
+        for name, original in vars(owner).items()
+        if callable(original) and not isinstance(original, type) and original in constructors
+    ]
+
+
+@functools.cache  # by what it stands for: a second simulation starts the faster
 def _factory(original: Any, name: str) -> Any:
     def make(device: torch.device, args: Any, kwargs: Any) -> torch.Tensor:
-        if name.startswith("sparse_"):
-            refuse(f"torch.{name}")
-        requires_grad = kwargs.pop("requires_grad", False)
+        if name.startswith("sparse_") and any(isinstance(x, torch.Tensor) for x in (*args, *kwargs.values())):
+            args = tuple(x.to(device) if isinstance(x, torch.Tensor) else x for x in args)
+            return original(*args, **{k: x.to(device) if isinstance(x, torch.Tensor) else x for k, x in kwargs.items()})
+        if isinstance(kwargs.get("out"), torch.Tensor):
+            here = device_of(kwargs["out"])
+            if here.type != device.type:  # torch/csrc/autograd/utils, check_out_type_matches: the type, not the index
+                raise RuntimeError(
+                    f"device type {device.type} does not match device type of out parameter ({here.type})"
+                )
+            return original(*args, **kwargs)
         if name in _MADE_FROM_DATA and args and isinstance(args[0], torch.Tensor):
-            made = original(*args, **kwargs).to(device)
+            made = original(*args, **kwargs)
+            made = (made.detach() if kwargs.get("requires_grad") else made).to(device)
         else:
-            randomness.check_generator(kwargs.get("generator"), device)
-            with _drawing(name, device):
+            with _drawing(name, device, kwargs.get("generator")):
                 made = mark(original(*args, device="cpu", **kwargs), device)
-        return made.requires_grad_() if requires_grad else made
+        return made.requires_grad_() if kwargs.get("requires_grad") else made
 
     @functools.wraps(original)
     def factory(*args: Any, device: Any = None, pin_memory: bool = False, **kwargs: Any) -> torch.Tensor:
         if pin_memory:
-            return _pinned(factory(*args, device=device, **kwargs))
+            made = factory(*args, device=device, **kwargs)
+            return made if name in _MADE_FROM_DATA and isinstance(made, SimulatedTensor) else _pinned(made)
         if name in ("linspace", "logspace"):
             args = tuple(x.item() if isinstance(x, SimulatedTensor) else x for x in args)  # RangeFactories.cpp
+        if device is None and any(type(x) is torch.Tensor for x in args):
+            randomness.check_generator(kwargs.get("generator"), CPU)
         if device is None and (kwargs.get("generator") is None or any(isinstance(x, torch.Tensor) for x in args)):
             return original(*args, **kwargs)  # a default device comes back through _under_default_device
         if device is None:
             device = torch.get_default_device()
         device = resolve(device)
-        if device.type == "cuda" or (name in _MADE_FROM_DATA and args and isinstance(args[0], SimulatedTensor)):
+        if (
+            device.type == "cuda"
+            or isinstance(kwargs.get("out"), SimulatedTensor)
+            or (name in _MADE_FROM_DATA and args and isinstance(args[0], SimulatedTensor))
+        ):
             return make(device, args, kwargs)
         randomness.check_generator(kwargs.get("generator"), device)
         return original(*args, device=device, **kwargs)
@@ -72,9 +100,11 @@ def _factory(original: Any, name: str) -> Any:
     return factory
 
 
-def _drawing(name: str, device: torch.device) -> contextlib.AbstractContextManager[None]:
-    """Where a function draws random numbers, it draws them from the generator of `device`."""
-    return randomness.of(device) if name.startswith("rand") or name == "normal" else contextlib.nullcontext()
+def _drawing(name: str, device: torch.device, generator: Any = None) -> contextlib.AbstractContextManager[None]:
+    """Where a function draws random numbers, it draws them from `generator`, or that of `device`."""
+    if name.startswith("rand") or name == "normal":
+        return randomness.of(device, generator)
+    return contextlib.nullcontext()
 
 
 def _pinned(made: torch.Tensor) -> torch.Tensor:
@@ -83,6 +113,7 @@ def _pinned(made: torch.Tensor) -> torch.Tensor:
     return made.pin_memory()
 
 
+@functools.cache
 def _like(original: Any) -> Any:
     """zeros_like and new_zeros: on the device of the first argument, unless told otherwise."""
 
@@ -98,10 +129,11 @@ def _like(original: Any) -> Any:
             if target == here:
                 return original(source, *args, **kwargs)
             return original(unmark(source), *args, device=target, **kwargs)
-        requires_grad = kwargs.pop("requires_grad", False)
-        with _drawing(original.__name__, target):
+        if args and isinstance(args[0], torch.TypedStorage | torch.UntypedStorage):
+            return mark(original(unmark(source), *args), target)  # x.new(storage) takes that memory
+        with _drawing(original.__name__, target, kwargs.get("generator")):
             made = mark(original(unmark(source), *args, device="cpu", **kwargs), target)
-        return made.requires_grad_() if requires_grad else made
+        return made.requires_grad_() if kwargs.get("requires_grad") else made
 
     return like
 

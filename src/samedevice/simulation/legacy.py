@@ -5,11 +5,11 @@ CPU here, which on CUDA would follow.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 
-from samedevice.simulation.devices import device_of, resolve
+from samedevice.simulation.devices import Face, device_of, resolve
 from samedevice.simulation.tensor import SimulatedTensor, mark
 
 # Each name with what C++ calls its dtype.
@@ -25,8 +25,10 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
     for name in _TYPES:
         plain = getattr(torch, f"{name}Tensor")
-        members = {"__module__": "torch.cuda", "plain": plain, "dtype": plain.dtype, "is_cuda": True}
+        members = {"__module__": "torch.cuda", "plain": plain, "dtype": plain.dtype, "layout": plain.layout}
+        members |= {"is_cuda": True, "is_sparse": False}
         yield torch.cuda, f"{name}Tensor", _LegacyType(f"{name}Tensor", (), members)
+        yield torch, f"{name}Tensor", _PlainType(f"{name}Tensor", (), {"__module__": "torch", "original": plain})
     yield torch, "set_default_tensor_type", set_default_tensor_type
 
 
@@ -41,11 +43,30 @@ class _LegacyType(type):
             return mark(cls.plain(*args), resolve("cuda"))
         if isinstance(args[0], cls):
             return args[0].view_as(args[0])
-        # torch/csrc/utils/tensor_new.cpp, check_legacy_ctor_device and legacy_tensor_generic_ctor_new
-        raise TypeError(f"expected {_options(cls.dtype, 'cuda')} (got {_options(args[0].dtype, device_of(args[0]))})")
+        _refuse(cls, "cuda", args[0])
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, SimulatedTensor) and instance.dtype == cls.dtype
+
+
+class _PlainType(Face):
+    """The type of torch.FloatTensor and its kin, to which a tensor on a GPU does not belong."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if args and isinstance(args[0], SimulatedTensor):
+            _refuse(self.original, "cpu", args[0])
+        return self.original(*args, **kwargs)
+
+    def __instancecheck__(self, instance: Any) -> bool:
+        return not isinstance(instance, SimulatedTensor) and isinstance(instance, self.original)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.original, name)  # dtype, layout, is_cuda
+
+
+def _refuse(kind: Any, device: str, given: Any) -> NoReturn:
+    # torch/csrc/utils/tensor_new.cpp, check_legacy_ctor_device and legacy_tensor_generic_ctor_new
+    raise TypeError(f"expected {_options(kind.dtype, device)} (got {_options(given.dtype, device_of(given))})")
 
 
 def _options(dtype: torch.dtype, device: Any) -> str:
@@ -59,5 +80,6 @@ def _options(dtype: torch.dtype, device: Any) -> str:
 def set_default_tensor_type(t: Any) -> None:
     """torch.set_default_tensor_type, for the types of a GPU too."""
     name = t if isinstance(t, str) else f"{t.__module__}.{t.__name__}"
-    _set_default_tensor_type(name.replace("torch.cuda.", "torch.", 1))
+    stand_in = getattr(torch, name.rpartition(".")[2], None)
+    _set_default_tensor_type(stand_in.original if isinstance(stand_in, _PlainType) else t)
     torch.set_default_device("cuda" if name.startswith("torch.cuda.") else None)

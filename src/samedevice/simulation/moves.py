@@ -11,74 +11,82 @@ from typing import Any
 import torch
 
 from samedevice.simulation import devices
+from samedevice.simulation.classes import dispatches_itself, refuse_class, twin_of
 from samedevice.simulation.devices import CPU, device_of, resolve
-from samedevice.simulation.tensor import SimulatedTensor, mark, unmark
+from samedevice.simulation.exchange import exchange, moved_after
+from samedevice.simulation.subclasses import as_subclass
+from samedevice.simulation.tensor import ABSENT, SimulatedTensor, mark, unmark
 
 _to = torch.Tensor.to
 _type = torch.Tensor.type
+_copy = torch.Tensor.copy_
+_setitem = torch.Tensor.__setitem__
 _pin_memory = torch.Tensor.pin_memory
 _data = torch.Tensor.data
-_grad = torch.Tensor.grad
 _parse_to = torch._C._nn._parse_to
-_materialize = torch.nn.parameter.UninitializedTensorMixin.materialize
-
-# Set on a gradient whose tensor moved without it.
-LEFT_BEHIND = "_samedevice_left_behind"
 
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
     for name, function in (
         ("to", to), ("cuda", cuda), ("cpu", cpu), ("type", type_), ("type_as", type_as),
-        ("pin_memory", pin_memory), ("is_pinned", is_pinned), ("data", property(_get_data, _set_data)),
+        ("copy_", copy_), ("__setitem__", setitem), ("pin_memory", pin_memory), ("is_pinned", is_pinned),
+        ("data", property(_get_data, _set_data, _delete_data)),
     ):  # fmt: skip
         yield torch.Tensor, name, function
+    for name in AFTERWARDS:
+        yield SimulatedTensor, name, ABSENT  # what torch.Tensor, or a user's class, has
     yield torch._C._nn, "_parse_to", parse_to
     yield torch.nn.parameter.UninitializedTensorMixin, "materialize", materialize
 
 
-class _Copy(torch.autograd.Function):
+class _ToCopy(torch.autograd.Function):
     """The copy between devices; its gradient returns to the source device."""
 
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
-        return _place(unmark(tensor).clone(), device)
+    def forward(tensor: torch.Tensor, device: torch.device, dtype: torch.dtype, memory_format: Any) -> torch.Tensor:
+        copy = _to(unmark(tensor), dtype, copy=True, memory_format=memory_format)
+        return mark(copy, device) if device.type == "cuda" else copy
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        ctx.source = device_of(inputs[0])
-        ctx.target = inputs[1]
+        ctx.source, ctx.source_dtype = device_of(inputs[0]), inputs[0].dtype
+        ctx.target = inputs[1:]
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> Any:
-        return move(gradient, ctx.source), None
+        return move(gradient, ctx.source, ctx.source_dtype), None, None, None
 
     @staticmethod
-    def jvp(ctx: Any, tangent: torch.Tensor, _: None) -> torch.Tensor:
-        return move(tangent, ctx.target)
+    def jvp(ctx: Any, tangent: torch.Tensor, *_: None) -> torch.Tensor:
+        return move(tangent, *ctx.target)
 
 
-def _place(plain: torch.Tensor, device: torch.device) -> torch.Tensor:
-    return mark(plain, device) if device.type == "cuda" else plain
+_ToCopy._backward_cls.__name__ = "ToCopyBackward0"  # what `grad_fn=` shows
 
 
-def move(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+def move(
+    tensor: torch.Tensor, device: torch.device, dtype: Any = None, memory_format: Any = torch.preserve_format
+) -> torch.Tensor:
     """`tensor` on `device`: itself if it is there, else a copy that carries its gradient back."""
     if device_of(tensor) == device:
-        return tensor
-    if torch.nn.parameter.is_lazy(tensor):
-        lazy = type(tensor)(tensor.requires_grad, CPU, tensor.dtype)
-        lazy._samedevice_lazy = device  # where materialize will make it; there is nothing to copy yet
-        return lazy
+        if dtype is None and memory_format is torch.preserve_format:
+            return tensor
+        return _to(tensor, tensor.dtype if dtype is None else dtype, memory_format=memory_format)
+    dtype = tensor.dtype if dtype is None else dtype
+    if dispatches_itself(type(tensor)):
+        if device.type == "cuda" and not isinstance(tensor, torch._subclasses.FakeTensor):
+            refuse_class(type(tensor))
+        return _to(tensor, device, dtype, memory_format=memory_format)
     if device.type not in ("cuda", "cpu"):
-        return _to(unmark(tensor), device)
+        return _to(unmark(tensor), device, dtype)
     if tensor.is_meta:
         return _to(tensor, CPU)  # refused, by PyTorch
     if torch.is_grad_enabled() and tensor.requires_grad:
-        return _Copy.apply(tensor, device)
-    return _Copy.forward(tensor, device)
+        return _ToCopy.apply(tensor, device, dtype, memory_format)
+    return _ToCopy.forward(tensor, device, dtype, memory_format)
 
 
 def parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
@@ -92,45 +100,87 @@ def parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
     return _parse_to(*args, **kwargs)
 
 
-@functools.wraps(_to)
+def _subclasses_first(function: Any) -> Any:
+    """As every method of torch.Tensor does: a subclass with a __torch_function__ of its own is asked first."""
+
+    @functools.wraps(getattr(torch.Tensor, function.__name__.rstrip("_")))
+    def method(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        if not torch.overrides.has_torch_function_unary(self):
+            return function(self, *args, **kwargs)
+        if not torch.nn.parameter.is_lazy(self):
+            return torch.overrides.handle_torch_function(method, (self,), self, *args, **kwargs)
+        with torch._C.DisableTorchFunctionSubclass():  # it allows PyTorch's own functions only, this one not
+            result = function(self, *args, **kwargs)
+        return result if isinstance(self, torch.nn.Parameter) else as_subclass(result, type(self))
+
+    return method
+
+
+@_subclasses_first
 def to(self: torch.Tensor, *args: Any, copy: bool = False, **kwargs: Any) -> torch.Tensor:
-    if "other" in kwargs:
-        args = (kwargs.pop("other"), *args)
     # By position, copy comes last: to(device, dtype, non_blocking, copy), to(dtype or tensor, non_blocking, copy).
     if args and len(args) == (3 if isinstance(args[0], torch.dtype | torch.Tensor) else 4):
         args, copy = args[:-1], args[-1]
     device, dtype, non_blocking, memory_format = parse_to(*args, **kwargs)
     target = device_of(self) if device is None else resolve(device)
-    layout = {} if memory_format is None else {"memory_format": memory_format}
+    memory_format = torch.preserve_format if memory_format is None else memory_format
     if target == device_of(self):
-        return _to(self, self.dtype if dtype is None else dtype, non_blocking, copy, **layout)
-    if torch.nn.parameter.is_lazy(self) or (dtype is None and not layout):
-        return move(self, target)
-    return _to(move(self, target), self.dtype if dtype is None else dtype, **layout)
+        return _to(self, self.dtype if dtype is None else dtype, non_blocking, copy, memory_format=memory_format)
+    moved = move(self, target, dtype, memory_format)
+    if non_blocking and target is CPU:
+        moved.untyped_storage()._samedevice_pinned = True  # native/TensorConversions.cpp, _to_copy: pin_out
+    return moved
 
 
-@functools.wraps(torch.Tensor.cuda)
+@_subclasses_first
 def cuda(
     self: torch.Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = torch.preserve_format
 ) -> torch.Tensor:
-    return to(self, "cuda" if device is None else device, memory_format=memory_format)
+    # torch/csrc/autograd, python_variable_methods.cpp, THPVariable_cuda
+    if not isinstance(device, int | str | torch.device | None):
+        raise TypeError(f"cuda(): argument 'device' (position 1) must be torch.device, not {type(device).__name__}")
+    target = resolve("cuda" if device is None else torch.device(device))
+    if target.type != "cuda":
+        raise RuntimeError("Invalid device, must be cuda device")
+    return move(self, target, None, memory_format)
 
 
-@functools.wraps(torch.Tensor.cpu)
-def cpu(self: torch.Tensor, memory_format: Any = torch.preserve_format) -> torch.Tensor:
-    return to(self, CPU, memory_format=memory_format)
+@_subclasses_first
+def cpu(self: torch.Tensor, *, memory_format: Any = torch.preserve_format) -> torch.Tensor:
+    return move(self, CPU, None, memory_format)
 
 
-@functools.wraps(_type)
+@_subclasses_first
 def type_(self: torch.Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
     if dtype is None:
-        name: str = _type(unmark(self))
-        return name.replace("torch.", "torch.cuda.", 1) if isinstance(self, SimulatedTensor) else name
+        if not isinstance(self, SimulatedTensor):
+            return _type(self)
+        return _type(unmark(self)).replace("torch.", "torch.cuda.", 1)
     if isinstance(dtype, torch.dtype):
         return to(self, dtype)
+    if not isinstance(dtype, str | type):
+        raise TypeError("dtype must be a type, str, or dtype object")
     name = dtype if isinstance(dtype, str) else f"{dtype.__module__}.{dtype.__name__}"
     plain = _type(torch.empty(0, device="cpu"), name.replace("torch.cuda.", "torch.", 1)).dtype
-    return to(self, "cuda" if name.startswith("torch.cuda.") else CPU, plain)
+    if not name.startswith("torch.cuda."):
+        return move(self, CPU, plain)
+    return move(self, device_of(self) if isinstance(self, SimulatedTensor) else resolve("cuda"), plain)
+
+
+@functools.wraps(_copy)
+def copy_(self: torch.Tensor, other: Any, non_blocking: bool = False) -> torch.Tensor:
+    if isinstance(other, torch.Tensor) and other.requires_grad and device_of(self) != device_of(other):
+        other = move(other, device_of(self))
+    return _copy(self, other, non_blocking)
+
+
+@functools.wraps(_setitem)
+def setitem(self: torch.Tensor, index: Any, value: Any) -> None:
+    if isinstance(value, torch.Tensor) and value.requires_grad and device_of(self) != device_of(value):
+        parts = index if isinstance(index, tuple) else (index,)
+        if all(part is None or part is ... or type(part) in (int, slice) for part in parts):
+            value = move(value, device_of(self))  # a copy into a view; by tensors it is another operator
+    _setitem(self, index, value)
 
 
 @functools.wraps(torch.Tensor.type_as)
@@ -157,56 +207,41 @@ def is_pinned(self: torch.Tensor, device: Any = None) -> bool:
 
 
 def materialize(self: Any, shape: Any, device: Any = None, dtype: Any = None) -> None:
-    """Give a lazy parameter its memory, on the device that it was moved to before it had any."""
-    target = resolve(device) if device is not None else self.__dict__.pop("_samedevice_lazy", CPU)
-    _materialize(self, shape, CPU, dtype)
-    _set_data(self, move(self.detach(), target))
+    """UninitializedTensorMixin.materialize: give a lazy parameter its memory, where it was moved before it had any."""
+    self.data = torch.empty(
+        shape,
+        device=self.data.device if device is None else device,
+        dtype=self.data.dtype if dtype is None else dtype,
+    )
+    self.__class__ = twin_of(self.cls_to_become) if isinstance(self, SimulatedTensor) else self.cls_to_become
 
 
 def _get_data(self: torch.Tensor) -> torch.Tensor:
     return _data.__get__(self)
 
 
+def _delete_data(self: torch.Tensor) -> None:
+    _data.__delete__(self)  # refused, by PyTorch
+
+
 def _set_data(self: torch.Tensor, new: torch.Tensor) -> None:
     """`x.data = y` as on CUDA: the object stays and takes y's memory, device included."""
-    if torch.nn.parameter.is_lazy(self) and torch.nn.parameter.is_lazy(new):
-        self._samedevice_lazy = new._samedevice_lazy
-    elif not isinstance(new, torch.Tensor) or not (
-        isinstance(self, SimulatedTensor) or isinstance(new, SimulatedTensor)
-    ):
-        _data.__set__(self, new)
-    elif isinstance(self, SimulatedTensor) and isinstance(new, SimulatedTensor):
-        _data.__set__(self, new)
-        self._samedevice_device = new._samedevice_device
+    if isinstance(new, torch.Tensor) and isinstance(self, SimulatedTensor) != isinstance(new, SimulatedTensor):
+        if new.is_meta or self.is_meta or new.layout is not self.layout:
+            _data.__set__(self, new)  # refused, by PyTorch
+        if self.requires_grad and not (new.is_floating_point() or new.is_complex()):
+            # torch/csrc/autograd/variable.cpp, set_data
+            raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+        moved_after(self)
+        exchange(self, new)
     else:
-        _exchange(self, new)
+        _data.__set__(self, new)
+        if isinstance(self, SimulatedTensor):
+            self._samedevice_device = device_of(new)
+        moved_after(self)
 
 
-def _exchange(tensor: torch.Tensor, new: torch.Tensor) -> None:
-    """Give `tensor` the memory of `new`, which is of the other class.
-
-    The Python dispatch key of an existing tensor cannot be switched, so the C++ tensor under the Python object is
-    exchanged for one that has it, or lacks it. What people attach to a leaf goes along: its gradient and its hooks.
-    """
-    before = device_of(tensor)
-    gradient = _grad.__get__(tensor) if tensor.is_leaf else None
-    hooks = tensor._backward_hooks, tensor._post_accumulate_grad_hooks
-    body = mark(new, new._samedevice_device) if isinstance(new, SimulatedTensor) else unmark(new)
-    body.requires_grad_(tensor.requires_grad)
-    torch._C._swap_tensor_impl(tensor, body)
-    if isinstance(new, SimulatedTensor):
-        tensor._is_param = isinstance(tensor, torch.nn.Parameter)
-        tensor._samedevice_class, tensor._samedevice_device = type(tensor), new._samedevice_device
-        tensor.__class__, body.__class__ = SimulatedTensor, torch.Tensor
-    else:
-        was_parameter = isinstance(tensor, torch.nn.Parameter)
-        plain = tensor.__dict__.pop("_samedevice_class", torch.nn.Parameter if was_parameter else torch.Tensor)
-        del tensor._samedevice_device
-        tensor.__class__, body.__class__, body._samedevice_device = plain, SimulatedTensor, before
-    tensor._backward_hooks, tensor._post_accumulate_grad_hooks = hooks
-    if gradient is not None:
-        setattr(gradient, LEFT_BEHIND, True)  # Module.to moves it next; `x.data = y` by hand leaves it there
-        _grad.__set__(tensor, gradient)
-    owner = getattr(tensor, "_samedevice_owner", lambda: None)()
-    if owner is not None and device_of(owner) == device_of(tensor):
-        _grad.__set__(owner, tensor)  # `tensor` is the gradient of `owner`, which holds the C++ tensor
+# When the simulation has ended, these bring a tensor back to the CPU, and a module by `module.cpu()`.
+AFTERWARDS = {"to": to, "cuda": cuda, "cpu": cpu, "data": property(_get_data, _set_data, _delete_data)}
+for _name, _function in AFTERWARDS.items():
+    setattr(SimulatedTensor, _name, _function)

@@ -9,15 +9,24 @@ import contextlib
 import sys
 import threading
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
-from samedevice.simulation import checks, schema
+from samedevice.simulation import checks, general, schema
 from samedevice.simulation.devices import CPU, device_of
+from samedevice.simulation.general import Operand
 
 _KEYS = torch._C.DispatchKey
-COMPOSED = (_KEYS.CompositeExplicitAutograd, _KEYS.CompositeExplicitAutogradNonFunctional)
+COMPOSED = (
+    _KEYS.CompositeImplicitAutograd,  # in inference mode; otherwise these are composed before they come here
+    _KEYS.CompositeExplicitAutograd,
+    _KEYS.CompositeExplicitAutogradNonFunctional,
+    _KEYS.Meta,
+)
+
+_has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
+_make_subclass = torch.Tensor._make_subclass
 
 # How often Python counts a tensor that only C++ holds (see `made_inside` and `learn`).
 _held_by_cpp_alone = 0
@@ -25,16 +34,6 @@ _held_by_cpp_alone = 0
 
 # Whether this thread runs code that PyTorch composes in C++ (see `composing`).
 _local = threading.local()
-
-
-class Operand(NamedTuple):
-    """One tensor among an operator's arguments."""
-
-    name: str
-    tensor: torch.Tensor
-    device: torch.device
-    is_out: bool
-    is_written: bool
 
 
 def judge(func: Any, args: Any, kwargs: Any) -> Any:
@@ -45,6 +44,11 @@ def judge(func: Any, args: Any, kwargs: Any) -> Any:
     operands = operands_of(func, args, kwargs)
     if len({operand.device for operand in operands}) < 2:
         return operands[0].device if operands else CPU
+    if any(operand.device.type == "meta" for operand in operands):
+        # The dispatcher prefers meta to CUDA, and functions for meta tensors (torch/_refs) compare for themselves.
+        for key in (_KEYS.Meta, *COMPOSED):
+            if _has_kernel(func.name(), key.name):
+                return key
     namespace, _, signature = func.name().partition("::")
     operator = schema.operator(signature) if namespace == "aten" else None
     check = checks.BY_HAND.get(func._schema.name.partition("::")[2])
@@ -53,18 +57,20 @@ def judge(func: Any, args: Any, kwargs: Any) -> Any:
         if device is not None:
             return device
     if operands[0].is_out and torch.Tag.view_copy in func.tags:
-        return checks.resized_out(operands)
+        return general.resized_out(operands)
     # Lists are compared pair by pair: where they differ, CUDA's foreach kernels fall back to an operator for each.
     if operator is None or not operator.has_cuda_kernel or operator.name.startswith("_foreach_"):
         for key in COMPOSED:
             if func.has_kernel_for_dispatch_key(key):
                 return key
-        return checks.tensor_iterator(operands)
+        if operator is not None and not operator.name.startswith("_foreach_"):
+            func.redispatch(torch._C.DispatchKeySet(_KEYS.CUDA), *args, **kwargs)  # for the CPU alone: refused
+        return general.tensor_iterator(operands)
     if operator.is_checked:
-        return checks.generated(operator, operands)
+        return general.generated(operator, operands)
     if operator.structured and not operator.iterator:
-        return checks.resized_out(operands)
-    return checks.tensor_iterator(operands)
+        return general.resized_out(operands)
+    return general.tensor_iterator(operands)
 
 
 def tensors_of(args: Any, kwargs: Any) -> Iterator[torch.Tensor]:
@@ -84,10 +90,11 @@ def operands_of(func: Any, args: Any, kwargs: Any) -> list[Operand]:
     inside: list[int] = []
     for argument, holder, key in _places(func, args, kwargs):
         is_written = argument.alias_info is not None and argument.alias_info.is_write
-        if made_inside(holder, key, argument.is_out, is_written):
+        if made_inside(holder, key):
             inside.append(len(operands))
         tensor = holder[key]
-        operands.append(Operand(argument.name, tensor, device_of(tensor), argument.is_out, is_written))
+        is_keyword = argument.kwarg_only and not argument.is_out
+        operands.append(Operand(argument.name, tensor, device_of(tensor), argument.is_out, is_written, is_keyword))
         del tensor  # or made_inside would count this variable among the holders of the next one
     home = next((x.device for index, x in enumerate(operands) if index not in inside), CPU)
     for index in inside:
@@ -110,7 +117,10 @@ def _places(func: Any, args: Any, kwargs: Any) -> Iterator[tuple[Any, Any, Any]]
 
 @contextlib.contextmanager
 def composing() -> Iterator[None]:
-    """Inside, tensors that only C++ holds were made by PyTorch for itself, and are where its other input is."""
+    """Inside, tensors that only C++ holds were made by PyTorch for itself, and are where its other input is.
+
+    For backward and vmap, whose formulas and rules no kernel can stand in front of (see kernels.py).
+    """
     before = getattr(_local, "composing", False)
     _local.composing = True
     try:
@@ -119,19 +129,17 @@ def composing() -> Iterator[None]:
         _local.composing = before
 
 
-def made_inside(holder: Any, key: Any, is_out: bool, is_written: bool) -> bool:
-    """Whether a CPU tensor among an operator's arguments was made by C++ code, not by the program.
+def made_inside(holder: Any, key: Any) -> bool:
+    """Whether a CPU tensor among an operator's arguments was made by a derivative's formula, not by the program.
 
-    Operators that PyTorch composes in C++ make tensors of their own, on what they take for the device of their input:
-    the CPU, since a simulated tensor is one in C++. What the program passes is held by a variable, a container or the
-    interpreter's stack; what C++ made is not: the reference count tells them apart. But such code also copies and
-    reshapes the program's tensors, so the count alone is trusted only for constants (0-dim, read only) and for out=,
-    which a program would hold; for others only where no CPU tensor of the program's can be about (see `composing`).
+    Such formulas make tensors of their own in C++, on what they take for the device of their input: the CPU, since a
+    simulated tensor is one in C++. What the program passes is held by a variable, a container or the interpreter's
+    stack; what C++ made is not: the reference count tells them apart. It is looked at only while such formulas run:
+    during backward and vmap (see `composing`) and where a dual level is open.
     """
-    if type(holder[key]) is not torch.Tensor or sys.getrefcount(holder[key]) > _held_by_cpp_alone:
+    if not getattr(_local, "composing", False) and torch.autograd.forward_ad._current_level < 0:
         return False
-    constant = holder[key].dim() == 0 and not is_written
-    return is_out or constant or getattr(_local, "composing", False)
+    return type(holder[key]) is torch.Tensor and sys.getrefcount(holder[key]) <= _held_by_cpp_alone
 
 
 class _Probe(torch.Tensor):
@@ -144,9 +152,11 @@ class _Probe(torch.Tensor):
             _held_by_cpp_alone = sys.getrefcount(args[1])
         with torch._C._DisableTorchDispatch():
             result = func(*args, **(kwargs or {}))
-            return torch.Tensor._make_subclass(cls, result) if isinstance(result, torch.Tensor) else result
+            return _make_subclass(cls, result) if isinstance(result, torch.Tensor) else result
 
 
 def learn() -> None:
     """Measure what made_inside compares with; it differs between versions of Python and torch."""
-    torch.Tensor._make_subclass(_Probe, torch.ones(2)).cov()
+    if not _held_by_cpp_alone:
+        with torch.utils._python_dispatch._disable_current_modes(), torch._C.DisableTorchFunction():
+            _make_subclass(_Probe, torch.ones(2)).cov()

@@ -1,10 +1,13 @@
 """Random numbers of simulated GPUs: each has its own generator, apart from the CPU's, as on CUDA.
 
-The numbers differ from a real GPU's (CUDA draws with Philox, the CPU with Mersenne Twister); that drawing on one device
-leaves the others' sequences alone is the same.
+As there, the state of a generator is a seed and an offset, 16 bytes in all, and every operator that draws moves the
+offset on (aten/src/ATen/cuda/CUDAGeneratorImpl.cpp). The numbers differ from a real GPU's: CUDA draws with Philox, this
+with the CPU's Mersenne Twister, seeded anew from seed and offset for each operator. The first operator after a seed so
+draws what it would on the CPU.
 """
 
-import contextlib
+import functools
+import struct
 import threading
 import weakref
 from collections.abc import Iterator
@@ -13,9 +16,13 @@ from typing import Any
 import torch
 
 from samedevice.simulation import devices
+from samedevice.simulation.devices import CPU, device_of
 
 _lock = threading.RLock()
 _generators: dict[torch.device, "Generator"] = {}
+_IN_PLACE = (
+    "bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_", "normal_", "random_", "uniform_",
+)  # fmt: skip
 
 
 def default_generator(device: torch.device) -> "Generator":
@@ -31,24 +38,32 @@ def forget() -> None:
     _generators.clear()
 
 
-@contextlib.contextmanager
-def of(device: torch.device) -> Iterator[None]:
-    """Inside, what draws from the CPU's default generator draws from `device`'s."""
-    if device.type != "cuda":
-        yield
-        return
-    with _lock:
-        ours, cpu = default_generator(device), torch.default_generator
-        kept = cpu.get_state()
-        cpu.set_state(ours.get_state())
-        try:
-            yield
-        finally:
-            ours.set_state(cpu.get_state())
-            cpu.set_state(kept)
+class of:  # noqa: N801 - reads as `with randomness.of(device)`
+    """Inside, an operator on `device` draws from `generator`, or from the device's own where that is None.
+
+    Raises PyTorch's error where the generator is of another type of device.
+    """
+
+    def __init__(self, device: torch.device, generator: torch.Generator | None = None) -> None:
+        self._device, self._generator = device, generator
+
+    def __enter__(self) -> None:
+        self._kept = None
+        if self._generator is not None:
+            check_generator(self._generator, self._device)
+        elif self._device.type == "cuda":
+            _lock.acquire()
+            self._kept = torch.default_generator.get_state()
+            torch.default_generator.manual_seed(default_generator(self._device).draw())
+
+    def __exit__(self, *exception: object) -> None:
+        if self._kept is not None:
+            torch.default_generator.set_state(self._kept)
+            _lock.release()
 
 
 cpu_generator = torch.Generator
+_seed_cpu_generator = torch.Generator.manual_seed
 
 # The generators of GPUs by the address of the C++ generator that they are.
 _by_address: "weakref.WeakValueDictionary[int, Generator]" = weakref.WeakValueDictionary()
@@ -58,6 +73,8 @@ class Generator(torch.Generator):
     """A generator of a simulated GPU."""
 
     _samedevice_device: torch.device
+    _seed = 67280421310721  # c10/core/GeneratorImpl.h, default_rng_seed_val
+    _offset = 0
 
     @classmethod
     def on(cls, device: torch.device) -> "Generator":
@@ -70,72 +87,108 @@ class Generator(torch.Generator):
     def device(self) -> torch.device:
         return self._samedevice_device
 
+    def draw(self) -> int:
+        """The seed for one operator, at first the generator's own; the next operator gets another."""
+        drawn = _mix(_mix(self._offset) ^ self._seed) if self._offset else self._seed
+        self._offset += 4  # what CUDA's kernels take at least
+        return drawn
+
+    def manual_seed(self, seed: int) -> "Generator":
+        cpu_generator.manual_seed(self, seed)  # refuses what is no seed
+        self._seed, self._offset = int(seed) % 2**64, 0
+        return self
+
+    def seed(self) -> int:
+        self.manual_seed(super().seed())
+        return self._seed
+
+    def initial_seed(self) -> int:
+        return self._seed
+
+    def get_offset(self) -> int:
+        return self._offset
+
+    def set_offset(self, offset: int) -> "Generator":
+        if offset % 4:
+            raise RuntimeError("offset must be a multiple of 4")
+        self._offset = offset
+        return self
+
+    def get_state(self) -> torch.Tensor:
+        return torch.frombuffer(bytearray(struct.pack("<QQ", self._seed, self._offset)), dtype=torch.uint8)
+
+    def set_state(self, new_state: torch.Tensor) -> "Generator":
+        if not isinstance(new_state, torch.Tensor) or device_of(new_state) is not CPU or new_state.dtype != torch.uint8:
+            raise TypeError("RNG state must be a torch.ByteTensor")  # torch/csrc/Generator.cpp
+        if new_state.numel() not in (8, 16):
+            raise RuntimeError("RNG state is wrong size")
+        self._seed, self._offset = struct.unpack("<QQ", bytes(new_state.tolist()).ljust(16, b"\0"))
+        return self
+
     def clone_state(self) -> "Generator":
-        clone = Generator.on(self.device)
-        clone.set_state(self.get_state())
-        return clone
+        return Generator.on(self.device).set_state(self.get_state())
+
+    def graphsafe_get_state(self) -> "Generator":
+        return self
+
+    def graphsafe_set_state(self, state: "Generator") -> "Generator":
+        return self.set_state(state.get_state())
+
+
+def _mix(number: int) -> int:
+    """A step of splitmix64: neighbouring numbers become unlike ones."""
+    number = (number + 0x9E3779B97F4A7C15) % 2**64
+    number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    number = (number ^ number >> 27) * 0x94D049BB133111EB % 2**64
+    return number ^ number >> 31
 
 
 class _GeneratorFace(devices.Face):
     """For torch.Generator: makes a CPU's or a GPU's."""
 
     def __call__(self, device: Any = "cpu") -> torch.Generator:
-        if devices.resolve(device).type != "cuda":
-            return cpu_generator(device)
-        return Generator.on(torch.device(device))  # as asked: "cuda" stays without an index
+        asked = torch.device(device)
+        return Generator.on(asked) if asked.type == "cuda" else cpu_generator(asked)  # no GPU is looked for yet
 
 
 GeneratorFace = _GeneratorFace("Generator", (), {"__module__": "torch", "original": cpu_generator})
 
 
 def check_generator(generator: torch.Generator | None, device: torch.device) -> None:
-    """ATen/core/Generator.h, check_generator: the types must be equal; the index is not looked at."""
+    """ATen/core/Generator.h, check_generator: the types must be equal; the index is not looked at.
+
+    What comes next draws from it.
+    """
     if generator is None:
         return
     generator = _by_address.get(generator._cdata, generator)  # an operator gets another Python object for it
     if generator.device.type != device.type:
         raise RuntimeError(f"Expected a '{device.type}' device type for generator but found '{generator.device.type}'")
+    if isinstance(generator, Generator):
+        cpu_generator.manual_seed(generator, generator.draw())
 
 
-def _index(device: Any) -> torch.device:
-    return devices.resolve("cuda" if device is None else device)
+def replacements() -> Iterator[tuple[Any, str, Any]]:
+    """What to put in place of what: (owner, name, replacement)."""
+    yield torch, "Generator", GeneratorFace
+    yield torch.cuda, "default_generators", tuple(default_generator(gpu) for gpu in devices.gpus())
+    for owner, names in (
+        (torch.Tensor, (*_IN_PLACE, "bernoulli", "multinomial")),
+        (torch, ("bernoulli", "multinomial")),
+    ):
+        for name in names:
+            yield owner, name, _checked(getattr(owner, name))
 
 
-def manual_seed(seed: int) -> None:
-    for device in devices.gpus()[devices.current() :][:1]:
-        default_generator(device).manual_seed(int(seed))
+def _checked(original: Any) -> Any:
+    """A function that draws, which on a plain CPU tensor refuses a GPU's generator."""
 
+    @functools.wraps(original)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("generator") is not None:
+            source = args[0] if args else kwargs["input"]
+            if device_of(source) is CPU:  # a simulated one is looked at when it is dispatched
+                check_generator(kwargs["generator"], CPU)
+        return original(*args, **kwargs)
 
-def manual_seed_all(seed: int) -> None:
-    """Seed every GPU. It does not use one: torch.manual_seed calls this, and a process that only seeded may fork."""
-    for device in devices.gpus():
-        default_generator(device).manual_seed(int(seed))
-
-
-def seed() -> None:
-    default_generator(_index(None)).seed()
-
-
-def seed_all() -> None:
-    manual_seed_all(torch.Generator().seed())
-
-
-def initial_seed() -> int:
-    return default_generator(_index(None)).initial_seed()
-
-
-def get_rng_state(device: Any = "cuda") -> torch.Tensor:
-    return default_generator(_index(device)).get_state()
-
-
-def set_rng_state(new_state: torch.Tensor, device: Any = "cuda") -> None:
-    default_generator(_index(device)).set_state(new_state)
-
-
-def get_rng_state_all() -> list[torch.Tensor]:
-    return [get_rng_state(index) for index in range(devices.count())]
-
-
-def set_rng_state_all(new_states: Any) -> None:
-    for index, state in enumerate(new_states):
-        set_rng_state(state, index)
+    return checked

@@ -12,17 +12,40 @@ from samedevice.simulation import (
     factories,
     gradients,
     grouping,
+    kernels,
+    layers,
     legacy,
+    linear_algebra,
     moves,
+    nested,
     parallel,
     placement,
     randomness,
     runtime,
     storage,
+    subclasses,
+    transforms,
+    workers,
 )
+from samedevice.simulation.tensor import ABSENT
 
-_PARTS = (factories, moves, gradients, composites, entries, storage, grouping, legacy, runtime, parallel)
-_MISSING: Any = object()
+_PARTS = (
+    factories,
+    moves,
+    subclasses,
+    gradients,
+    composites,
+    entries,
+    layers,
+    storage,
+    grouping,
+    legacy,
+    runtime,
+    parallel,
+    workers,
+    transforms,
+    nested,
+)
 
 
 class simulate_cuda:  # noqa: N801 - used like a function
@@ -32,9 +55,13 @@ class simulate_cuda:  # noqa: N801 - used like a function
     devices fail where, and as, they fail on CUDA. It is the process's: every thread sees it. Nested, a simulation of as
     many GPUs or fewer joins the running one. CUDA_VISIBLE_DEVICES hides some of them, as on CUDA.
 
-    Not simulated: time and asynchrony, the numbers that a GPU's generator draws, autocast's dtypes, sparse and nested
-    tensors, TorchScript, torch.compile, NCCL; nor does it reach functions that were bound before it began
-    (`from torch import zeros`).
+    Not simulated: time and asynchrony, the numbers that a GPU's generator draws, a memory that runs out, sensors, CUDA
+    graphs, compilers (torch.compile, TorchScript: their code runs eagerly), torch.export, NCCL, jagged nested tensors
+    and other classes with a __torch_dispatch__ of their own; nor does it reach torch.tensor, torch.as_tensor,
+    Tensor.to and Tensor.cuda by a name that was bound before it began (`from torch import tensor`).
+
+    When it has ended, torch is what it was before. A tensor that is left over can be looked at and brought back by
+    .cpu(); whoever computes with it gets a RuntimeError that says so.
 
     Arguments:
         devices: how many GPUs, at least 1.
@@ -61,20 +88,32 @@ class simulate_cuda:  # noqa: N801 - used like a function
                 f"devices must be an integer of at least 1, the number of GPUs to simulate; got {devices!r}"
             )
         self.devices = devices
-        self._starts = 0
+        self._tokens: list[object] = []
 
     def start(self) -> "simulate_cuda":
         """Begin; returns self."""
-        _session.enter(self.devices)
-        self._starts += 1
-        return self
+        token = object()
+        try:
+            _session.enter(token, self.devices)
+            self._tokens.append(token)
+            return self
+        except BaseException:  # Ctrl+C included: half a simulation is none
+            _session.leave(token)
+            raise
 
     def stop(self) -> None:
         """End what start began: when all have stopped, torch is as it was before."""
-        if not self._starts:
-            raise RuntimeError("this simulation is not running: call stop() once for each start()")
-        self._starts -= 1
-        _session.leave()
+        with _session.lock:
+            if not self._tokens:
+                raise RuntimeError("this simulation is not running: call stop() once for each start()")
+            token = self._tokens[-1]
+            try:
+                _session.leave(token)
+            except BaseException:  # Ctrl+C included: finish first
+                _session.leave(token)
+                raise
+            finally:
+                self._tokens.remove(token)
 
     def __enter__(self) -> "simulate_cuda":
         return self.start()
@@ -84,54 +123,73 @@ class simulate_cuda:  # noqa: N801 - used like a function
 
 
 class _Session:
-    """The running simulation of this process, and how many have started it and not stopped."""
+    """The running simulation of this process, and who has started it and not stopped."""
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
-        self._depth = 0
+        self.lock = threading.RLock()
+        self._running: set[object] = set()
         self._devices = 0
         self._changed: list[tuple[Any, str, Any]] = []
+        self._default_device: Any = None
 
-    def enter(self, count: int) -> None:
-        with self._lock:
-            if self._depth and count > self._devices:
+    def enter(self, token: object, count: int) -> None:
+        with self.lock:
+            if self._running and count > self._devices:
                 raise RuntimeError(
                     f"a simulation of {self._devices} GPU(s) is running, so one of {count} cannot start inside it: "
                     f"start the outer one with simulate_cuda(devices={count})"
                 )
-            if not self._depth:
+            if not self._running:
                 self._devices = count
                 self._change()
-            self._depth += 1
+            self._running.add(token)
 
-    def leave(self) -> None:
-        with self._lock:
-            self._depth -= 1
-            if not self._depth:
+    def leave(self, token: object) -> None:
+        """Interrupted, it may be called again: it goes on where it was."""
+        with self.lock:
+            self._running.discard(token)
+            if not self._running:
                 self._restore()
 
     def _change(self) -> None:
-        torch.overrides.get_default_nowrap_functions()  # cached: it must hold torch's own attributes, not ours
+        # Cached on first use: these must hold torch's own attributes, not ours.
+        torch.overrides.get_default_nowrap_functions()
+        torch.utils._device._device_constructors()
+        self._default_device = _default_device()
         devices.power_on(self._devices)
         randomness.forget()
-        try:
-            for part in _PARTS:
-                for owner, name, replacement in part.replacements():
-                    self._changed.append((owner, name, vars(owner).get(name, _MISSING)))
-                    setattr(owner, name, replacement)
-            placement.learn()
-        except BaseException:
-            self._restore()
-            raise
+        for part in _PARTS:
+            for owner, name, replacement in part.replacements():
+                self._changed.append((owner, name, vars(owner).get(name, ABSENT)))
+                _put(owner, name, replacement)
+        placement.learn()
+        runtime.start()
+        kernels.start(kernel for part in (composites, entries, layers, linear_algebra) for kernel in part.kernels())
 
     def _restore(self) -> None:
-        while self._changed:
-            owner, name, original = self._changed.pop()
-            if original is _MISSING:
-                delattr(owner, name)
-            else:
-                setattr(owner, name, original)
-        devices.power_off()
+        try:
+            kernels.stop()
+            runtime.stop()
+        finally:
+            while self._changed:
+                _put(*self._changed[-1])
+                self._changed.pop()
+            devices.power_off()
+        now = _default_device()
+        if now is not None and now is not self._default_device and now.device.type == "cuda":  # that GPU is no more
+            torch.set_default_device(getattr(self._default_device, "device", None))
+
+
+def _put(owner: Any, name: str, value: Any) -> None:
+    if value is not ABSENT:
+        setattr(owner, name, value)
+    elif name in vars(owner):
+        delattr(owner, name)
+
+
+def _default_device() -> Any:
+    """What torch.set_default_device left in this thread."""
+    return getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None)
 
 
 _session = _Session()

@@ -4,6 +4,7 @@ With these few answers torch's own serialization does the rest: files hold the l
 and loading such a file outside the simulation raises PyTorch's own error.
 """
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,16 +13,31 @@ import torch
 from samedevice.simulation.devices import CPU, resolve
 
 _device = torch.UntypedStorage.device
+_new = torch.UntypedStorage.__new__
+_is_shared = torch.UntypedStorage.is_shared
+_set = torch.Tensor.set_
 
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
+    yield torch.UntypedStorage, "__new__", staticmethod(new)
     yield torch.UntypedStorage, "device", property(device)
     yield torch.UntypedStorage, "is_cuda", property(lambda self: device(self).type == "cuda")
     yield torch.UntypedStorage, "to", to
     yield torch.UntypedStorage, "cuda", cuda
     yield torch.UntypedStorage, "cpu", cpu
     yield torch.UntypedStorage, "clone", clone
+    yield torch.UntypedStorage, "is_shared", is_shared
+    yield torch.Tensor, "set_", set_
+
+
+def new(cls: type, *args: Any, device: Any = None, **kwargs: Any) -> torch.UntypedStorage:
+    target = CPU if device is None else resolve(device)
+    if target.type != "cuda":
+        return _new(cls, *args, device=device, **kwargs)
+    made: torch.UntypedStorage = _new(cls, *args, device=CPU, **kwargs)
+    made._samedevice_device = target
+    return made
 
 
 def device(self: torch.UntypedStorage) -> torch.device:
@@ -54,3 +70,22 @@ def cuda(self: torch.UntypedStorage, device: Any = None, non_blocking: bool = Fa
 
 def cpu(self: torch.UntypedStorage) -> torch.UntypedStorage:
     return to(self, device=CPU)
+
+
+def is_shared(self: torch.UntypedStorage) -> bool:
+    return device(self).type == "cuda" or _is_shared(self)  # torch/csrc/StorageSharing.cpp, THPStorage_isShared
+
+
+@functools.wraps(_set)
+def set_(self: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
+    """Tensor.set_, which adopts the memory of a storage or of a tensor: it must be where the tensor is."""
+    source = args[0] if args else kwargs.get("source")
+    storage = source._untyped_storage if isinstance(source, torch.TypedStorage) else source
+    here, there = (getattr(x, "_samedevice_device", CPU) for x in (self, storage))
+    if storage is not None and here != there:
+        # native/Resize.h, checkSetStorage
+        raise RuntimeError(
+            f'Attempted to set the storage of a tensor on device "{here}" to a storage on different device "{there}".  '
+            "This is no longer allowed; the devices must match."
+        )
+    return _set(self, *args, **kwargs)

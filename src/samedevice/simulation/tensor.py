@@ -7,39 +7,61 @@ differ, placement.judge decides as PyTorch's CUDA build would. Its C++ device st
 ends the process on a CPU build.
 """
 
+import functools
 from collections import OrderedDict
 from typing import Any, NoReturn
 
 import torch
 
-from samedevice.simulation import placement, randomness
-from samedevice.simulation.devices import CPU, device_of
+from samedevice.simulation import classes, kernels, placement, randomness, sparse, transforms
+from samedevice.simulation.devices import CPU, device_of, in_forked_child, present, refuse_absent
 
 _below = torch._C._DisableTorchDispatch
+_call_below = torch._C._disabled_torch_dispatch_impl  # the same for one call, and faster
 _make_subclass = torch.Tensor._make_subclass
 
+ABSENT: Any = object()  # put in place of an attribute of a class or module: it has none of its own
 
-class SimulatedTensor(torch.Tensor):
+_META = torch.device("meta")
+
+# PyTorch calls __torch_dispatch__ with every key above Python switched off, those that resolve conjugated and negated
+# views included (c10/core/DispatchKey.h); a kernel that makes such views inside, like linalg.pinv's, then computes
+# wrongly. Only complex tensors have them: once one was met, operators run with these keys on.
+_with_keys = torch._C._ForceDispatchKeyGuard
+_included = torch._C._dispatch_tls_local_include_set
+_ABOVE_BUT_VIEWS = torch._C._dispatch_keyset_full() - torch._C._dispatch_keyset_full_after(torch._C.DispatchKey.Python)
+for _key in ("Conjugate", "Negative", "ZeroTensor"):
+    _ABOVE_BUT_VIEWS = _ABOVE_BUT_VIEWS - torch._C.DispatchKeySet(torch._C._dispatch_key_parse(_key))
+_met_complex = False
+
+watch: Any = None  # called with each tensor that is made, while memory is counted (memory.py)
+
+# What still works when the simulation has ended: looking, and bringing back (`x.detach().cpu()`, `float(x)`).
+_READING = (torch.ops.aten.detach.default, torch.ops.aten._local_scalar_dense.default)
+
+
+class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
     """A tensor on a simulated GPU, made by the simulation's factories and moves, never by hand."""
 
+    original = torch.Tensor
     _samedevice_device: torch.device
-
-    def __new__(cls, data: Any, requires_grad: bool = True) -> Any:
-        """`type(parameter)(data, requires_grad=...)`: libraries make a parameter so, from one that a module has."""
-        return torch.nn.Parameter(data, requires_grad)
 
     __torch_function__ = torch._C._disabled_torch_function_impl
 
     @classmethod
     def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         device = _shared_device(args, kwargs)
-        if device is None:
-            device = placement.judge(func, args, kwargs or {})
+        if device not in present:  # on several devices, or on a GPU that is no more
+            _refuse_absent(func, args, kwargs)
+            try:
+                device = placement.judge(func, args, kwargs or {})
+            except RuntimeError as refusal:
+                # Without the frames of who found it, which say nothing of the program.
+                raise refusal.with_traceback(None) from None
             if device in placement.COMPOSED:
                 return _compose(func, device, args, kwargs or {})
         if getattr(func, "_nondeterministic_seeded", False):  # operators of custom classes have no tags
-            randomness.check_generator((kwargs or {}).get("generator"), device)
-            with randomness.of(device):
+            with randomness.of(device, (kwargs or {}).get("generator")):
                 return _run(func, args, kwargs, device)
         return _run(func, args, kwargs, device)
 
@@ -77,47 +99,99 @@ class SimulatedTensor(torch.Tensor):
             "Use Tensor.cpu() to copy the tensor to host memory first."
         )
 
+    def apply_(self, callable: Any) -> NoReturn:
+        raise TypeError("apply_ is only implemented on CPU tensors")  # torch/csrc/utils/tensor_apply.cpp
+
+    def map_(self, other: Any, callable: Any) -> NoReturn:
+        if other.type() != self.type():
+            raise TypeError(f"map_: expected {self.type()} for 'other' (got {other.type()})")
+        raise TypeError("map_ is only implemented on CPU tensors")
+
     def record_stream(self, stream: Any) -> None:
         """Nothing is asynchronous here, so no memory can be reused too early."""
 
     def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if self.dim() == 0 else object.__format__(self, spec)
+        plain = type(self) is SimulatedTensor
+        return format(self.item(), spec) if plain and self.dim() == 0 else object.__format__(self, spec)
 
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
+        if type(self) is classes.twin_of(torch.nn.Parameter):
+            return "Parameter containing:\n" + repr(mark(self, self.device).requires_grad_(self.requires_grad))
+        with _below():  # afterwards, too, a tensor can be looked at
+            text = super().__repr__(tensor_contents=tensor_contents) if tensor_contents else super().__repr__()
         # torch prints the class's name for a subclass; "Tensor(" and "tensor(" are equally long, so columns stay.
-        text: str = torch._tensor_str._str(self, tensor_contents=tensor_contents)
-        if isinstance(self, torch.nn.Parameter):
-            return "Parameter containing:\ntensor(" + text.removeprefix("Parameter(Tensor(").removesuffix(")")
-        return "tensor(" + text.removeprefix("Tensor(")
+        return "tensor(" + text.removeprefix("Tensor(") if type(self) is SimulatedTensor else text
+
+    # What a file holds, and what a copy is made of, is a CUDA tensor: whoever loads it needs torch, not this class.
+
+    def __getstate__(self) -> Any:
+        return {name: value for name, value in self.__dict__.items() if not name.startswith("_samedevice_")}
 
     def __reduce_ex__(self, proto: Any) -> Any:
-        # What a file holds is a CUDA tensor: whoever loads it needs torch, not this class.
-        if isinstance(self, torch.nn.Parameter):
-            return torch._utils._rebuild_parameter, (mark(self, self.device), self.requires_grad, OrderedDict())
-        return self._reduce_ex_internal(proto)
+        reduced: Any = super().__reduce_ex__(proto)
+        if isinstance(reduced[0], classes.Twin):
+            return classes.original_of(reduced[0]), *reduced[1:]
+        if reduced[0] is torch._tensor._rebuild_from_type_v2:
+            rebuild, kind, arguments, state = reduced[1]
+            if rebuild is torch._utils._rebuild_wrapper_subclass:  # so torch stores what has no memory: here, no bytes
+                storage = torch.TypedStorage(wrap_storage=self.untyped_storage(), dtype=self.dtype, _internal=True)
+                where = self.storage_offset(), tuple(self.size()), self.stride()
+                rebuild = torch._utils._rebuild_tensor_v2
+                arguments = storage, *where, self.requires_grad, OrderedDict()
+            if type(self) is SimulatedTensor and not state:
+                return rebuild, arguments
+            return reduced[0], (rebuild, classes.original_of(kind), arguments, state)
+        return reduced
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        copied = super().__deepcopy__(memo)
+        copied._samedevice_device = self._samedevice_device  # the object itself: devices are compared with `is`
+        return copied
 
 
-SimulatedTensor.__name__ = "Tensor"
+SimulatedTensor.__name__ = SimulatedTensor.__qualname__ = "Tensor"
+SimulatedTensor.__module__ = "torch"
+classes.register(SimulatedTensor)
+
+
+def _refuse_absent(func: Any, args: Any, kwargs: Any) -> None:
+    if func.is_view if in_forked_child() else func in _READING:
+        return
+    # A function of its own, so that no variable of the caller holds a tensor (see placement.made_inside).
+    for tensor in placement.tensors_of(args, kwargs):
+        refuse_absent(device_of(tensor))
 
 
 def _run(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
     """Compute on the CPU, below the Python key; what is new lives on `device`."""
-    with _below():
-        result = func._op(*args, **kwargs) if kwargs else func._op(*args)
-        if device is CPU:
-            return result
-        if type(result) is torch.Tensor:
-            return mark(result, device)
-        if type(result) in (tuple, list):
-            return type(result)(mark(x, device) if type(x) is torch.Tensor else x for x in result)
+    if _met_complex:
+        with _with_keys(_included(), _ABOVE_BUT_VIEWS):
+            result = func._op(*args, **(kwargs or {}))
+    else:
+        result = _call_below(func._op, (), args, kwargs or {})
+    if device is CPU or (kwargs and kwargs.get("device") == _META):  # C++ asks for meta tensors to learn a shape
+        return result
+    kind = type(result)
+    if kind is torch.Tensor:
+        return mark(result, device)
+    if kind is tuple or kind is list:
+        return kind(mark(x, device) if type(x) is torch.Tensor else x for x in result)
+    if result is None and func._schema.name.startswith("aten::_foreach_") and "zero" not in func._schema.name:
+        torch.autograd.graph.increment_version(args[0])  # native/cuda/Foreach*.cu; autograd does it for single tensors
     return result
 
 
 def _compose(func: Any, key: Any, args: Any, kwargs: Any) -> Any:
     """Run an operator as PyTorch composes it of others; they come here in their turn."""
     home = device_of(next(placement.tensors_of(args, kwargs)))  # C++ makes a result where the first argument is
-    result = func._op_dk(key, *args, **kwargs)
-    if type(result) is torch.Tensor and home is not CPU and not any(result is x for x in args):
+    kernel = kernels.of(func) or functools.partial(func._op_dk, key)
+    result = kernel(*args, **kwargs)
+    if (
+        type(result) is torch.Tensor
+        and home.type == "cuda"
+        and not result.is_meta
+        and not any(result is x for x in args)
+    ):
         with _below():
             return mark(result, home)
     return result
@@ -125,30 +199,51 @@ def _compose(func: Any, key: Any, args: Any, kwargs: Any) -> Any:
 
 def mark(tensor: torch.Tensor, device: torch.device) -> SimulatedTensor:
     """The same memory as `tensor`, detached, on a simulated GPU."""
+    if tensor.is_complex():
+        global _met_complex
+        _met_complex = True
     if tensor.layout is not torch.strided:
-        refuse(tensor.layout)
+        tensor = sparse.with_plain_members(tensor, unmark)
     marked: SimulatedTensor = _make_subclass(SimulatedTensor, tensor)
+    if transforms.is_wrapped(marked):
+        return transforms.beneath(lambda inner: mark(inner, device), tensor)
     marked._samedevice_device = device
+    if watch is not None:
+        watch(marked)
     return marked
-
-
-def refuse(layout: Any) -> NoReturn:
-    raise NotImplementedError(f"samedevice simulates strided tensors on a GPU, not {layout}: keep this one on the CPU")
 
 
 def unmark(tensor: torch.Tensor) -> torch.Tensor:
     """The same memory as `tensor`, detached, as the plain CPU tensor that it is."""
-    with _below():
+    if in_forked_child():
+        refuse_absent(device_of(tensor))
+    with _below(), torch._C.DisableTorchFunctionSubclass():
         return tensor.detach()
 
 
 def _shared_device(args: Any, kwargs: Any) -> torch.device | None:
-    """The device of all tensors among the arguments; None where they differ. The hot path: no recursion, no pytree."""
+    """The device of all tensors among the arguments; None where they differ. The hot path, hence so flat."""
     shared = None
-    for tensor in placement.tensors_of(args, kwargs):
-        device = tensor._samedevice_device if type(tensor) is SimulatedTensor else CPU
-        if shared is None:
-            shared = device
-        elif device is not shared:
-            return None
+    for arg in (*args, *kwargs.values()) if kwargs else args:
+        kind = type(arg)
+        if kind is SimulatedTensor:
+            device = arg._samedevice_device
+            if device is not shared:
+                if shared is not None:
+                    return None
+                shared = device
+        elif kind is list or kind is tuple:
+            for item in arg:
+                if isinstance(item, torch.Tensor):
+                    device = getattr(item, "_samedevice_device", CPU)
+                    if device is not shared:
+                        if shared is not None:
+                            return None
+                        shared = device
+        elif isinstance(arg, torch.Tensor):  # a parameter, another subclass, or one on the CPU
+            device = getattr(arg, "_samedevice_device", CPU)
+            if device is not shared:
+                if shared is not None:
+                    return None
+                shared = device
     return shared

@@ -1,0 +1,81 @@
+"""The classes of simulated tensors: one for torch.Tensor, one for nn.Parameter, one for each class of a user's.
+
+On CUDA a tensor's class says nothing of its device: `type(model.weight)` is nn.Parameter anywhere. A simulated tensor
+needs a class of its own, for the Python dispatch key. So each class of tensors has a twin, which derives from
+SimulatedTensor and from it, bears its name, equals it, and makes it when called. Only `type(x) is nn.Parameter` can
+tell them apart: `==`, `in`, dictionaries, isinstance and printing cannot.
+"""
+
+from typing import Any, NoReturn
+
+import torch
+
+_twins: dict[type, type] = {}
+
+
+class Twin(type(torch.nn.Parameter)):  # type: ignore[misc]
+    """The type of a twin, which stands for its original."""
+
+    original: type
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        return cls.original(*args, **kwargs)  # `type(parameter)(data, requires_grad=...)`
+
+    def __eq__(cls, other: object) -> bool:
+        return cls is other or cls.original is original_of(other)
+
+    def __hash__(cls) -> int:
+        return hash(cls.original)
+
+    __instancecheck__ = type.__instancecheck__  # nn.Parameter's looks for a mark on the tensor first
+
+
+def original_of(kind: Any) -> Any:
+    """The class that a twin stands for; any other is its own."""
+    return kind.original if isinstance(kind, Twin) else kind
+
+
+def twin_of(kind: type) -> type:
+    """The class of the tensors on a simulated GPU that are, on the CPU, of class `kind`.
+
+    Raises NotImplementedError for a class that dispatches operators itself.
+    """
+    original = original_of(kind)
+    if original not in _twins:
+        _twins[original] = _make(original)
+    return _twins[original]
+
+
+def twins() -> list[type]:
+    """All twins that were made."""
+    return list(_twins.values())
+
+
+def dispatches_itself(kind: Any) -> bool:
+    """Whether a class, not one of ours, has a __torch_dispatch__ of its own."""
+    return not isinstance(kind, Twin) and kind.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__
+
+
+def refuse_class(kind: type) -> NoReturn:
+    raise NotImplementedError(
+        f"samedevice does not simulate tensors of a class with a __torch_dispatch__ of its own on a GPU: keep "
+        f"{kind.__name__} on the CPU"
+    )
+
+
+def _make(original: type) -> type:
+    if dispatches_itself(original):
+        refuse_class(original)
+    members = {"original": original, "__module__": original.__module__, "__qualname__": original.__qualname__}
+    meta = Twin if issubclass(Twin, type(original)) else type("Twin", (Twin, type(original)), {})
+    twin: Any = meta(original.__name__, (_twins[torch.Tensor], original), members)
+    if original is not torch.nn.Parameter:
+        # Set now: of a class with a __torch_dispatch__, torch disables the default one when it is made.
+        holder = next(base for base in original.__mro__ if "__torch_function__" in vars(base))
+        twin.__torch_function__ = vars(holder)["__torch_function__"]
+    return twin
+
+
+def register(simulated: type) -> None:
+    """Make `simulated` the twin of torch.Tensor."""
+    _twins[torch.Tensor] = simulated

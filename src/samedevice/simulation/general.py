@@ -1,0 +1,75 @@
+"""The rules that decide most mixed calls: TensorIterator's, the generated check's, and that of structured out=."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+
+from samedevice.simulation.devices import CPU
+from samedevice.simulation.refusals import accuse, found_two_devices, out_tensor
+
+_register_hook = torch.Tensor.register_hook  # gradients.py puts a stricter one in its place
+
+
+class Operand(NamedTuple):
+    """One tensor among an operator's arguments."""
+
+    name: str
+    tensor: torch.Tensor
+    device: torch.device
+    is_out: bool = False
+    is_written: bool = False
+    is_keyword: bool = False  # an argument by keyword alone, out= aside
+
+
+def tensor_iterator(operands: Sequence[Any], cpu_scalars: int = 1) -> torch.device:
+    """aten/src/ATen/TensorIterator.cpp, compute_types: outputs first, then inputs, an in-place operand in both roles.
+
+    The common device is the first that is not the CPU. A 0-dim CPU input may join; `cpu_scalars` of them at most.
+    """
+    outputs = [(x, True) for x in operands if x.is_written]
+    inputs = [(x, False) for x in operands if not x.is_out]
+    common = next((x.device for x, _ in outputs + inputs if x.device.type != "cpu"), CPU)
+    if len(inputs) < 2:
+        cpu_scalars = 0  # build_unary_op does not set allow_cpu_scalars
+    for operand, is_output in outputs + inputs:
+        if operand.device == common:
+            continue
+        if cpu_scalars and not is_output and operand.device is CPU and operand.tensor.dim() == 0:
+            if sum(x.device is CPU and x.tensor.dim() == 0 for x, _ in inputs) > cpu_scalars:
+                raise RuntimeError("Trying to pass too many CPU scalars to non-CPU kernel!")
+            return_gradient(operand.tensor)
+            continue
+        found_two_devices(common, operand.device)
+    return common
+
+
+def return_gradient(scalar: torch.Tensor) -> None:
+    """A 0-dim CPU tensor that joined GPU tensors gets its gradient on the CPU (engine.cpp, validate_outputs)."""
+    if scalar.requires_grad and "_samedevice_returns" not in scalar.__dict__:
+        scalar._samedevice_returns = _register_hook(scalar, lambda gradient: gradient.cpu())
+
+
+def generated(operator: Any, operands: Sequence[Any], method: str = "") -> torch.device:
+    """aten/src/ATen/core/adaption.cpp: the first tensor sets the device, the first that differs is accused.
+
+    Arguments by keyword alone are not looked at (torchgen/dest/register_dispatch_key.py: flat_positional).
+    """
+    reference: torch.device = operands[0].device
+    for operand in operands:
+        if operand.device != reference and not operand.is_keyword:
+            accuse(operand.name, operand.device, reference, method or operator.wrapper(any(x.is_out for x in operands)))
+    return reference
+
+
+def resized_out(operands: Sequence[Any]) -> torch.device:
+    """torchgen's resize_out: the result's device is the first input's, and out= must be there."""
+    device: torch.device = next(x.device for x in operands if not x.is_out)
+    for operand in operands:
+        if operand.is_out:
+            out_tensor(device, operand.device)
+    return device
+
+
+def named(operands: Sequence[Any], name: str) -> Any:
+    return next((x for x in operands if x.name == name), None)

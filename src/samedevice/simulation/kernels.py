@@ -1,0 +1,67 @@
+"""Kernels in front of the operators that PyTorch composes of others in C++, so that the simulation sees them begin.
+
+Such an operator (CompositeImplicitAutograd in native_functions.yaml) never reaches a tensor's `__torch_dispatch__`:
+only the operators inside do. While a simulation runs, the dispatcher holds a Python kernel for each that matters. It is
+met however the operator is called: as a method, by a name bound earlier, from C++. It stands where autograd would, and
+plain CPU tensors pass through it too. In inference mode nothing is composed above the dispatcher: what is judged there
+is then composed by the same kernel.
+
+A part of the simulation contributes by a function `kernels()` that yields (operator, kernel), the operator as
+native_functions.yaml names it ("quantile.scalar"). A kernel is called as kernel(compose, *args, **kwargs), with the
+operator's own arguments, those at their default left out; compose(*args, **kwargs) runs what was there before: the
+kernel of an earlier part, at last PyTorch's own composition.
+"""
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+
+Kernel = Callable[..., Any]
+
+# Factories that take tensors begin below autograd (torch/csrc/autograd/generated/variable_factories.h).
+_FACTORIES = ("linspace", "logspace")
+
+_kernels: dict[Any, Kernel] = {}
+_library: torch.library.Library | None = None
+
+
+def start(contributions: Iterable[tuple[str, Kernel]]) -> None:
+    """Put the kernels in place. Operators that this torch does not have, or does not compose, are passed over."""
+    global _library
+    if not _kernels:  # the same for every simulation of this process
+        for name, kernel in contributions:
+            operator, composition = _composed(name)
+            if composition is not None:
+                _kernels[operator] = functools.partial(kernel, _kernels.get(operator, composition))
+    _library = torch.library.Library("aten", "IMPL")
+    register: Any = _library.m.impl  # without the bookkeeping of Library.impl: half the time
+    for operator, kernel in _kernels.items():
+        for key in ("Python",) if operator._opname in _FACTORIES else ("AutogradCPU", "AutogradMeta"):
+            register(operator.name(), key, kernel, False)
+
+
+def stop() -> None:
+    """Take the kernels away."""
+    global _library
+    if _library is not None:
+        _library._destroy()
+    _library = None
+
+
+def of(operator: Any) -> Kernel | None:
+    """The kernel in front of `operator`, if there is one."""
+    return _kernels.get(operator)
+
+
+@functools.cache
+def _composed(name: str) -> tuple[Any, Kernel | None]:
+    """The operator of this name, and PyTorch's composition of it, if there are any."""
+    packet_name, _, overload = name.partition(".")
+    operator = getattr(getattr(torch.ops.aten, packet_name, None), overload or "default", None)
+    keys = torch._C.DispatchKey
+    key = keys.CompositeExplicitAutograd if packet_name in _FACTORIES else keys.CompositeImplicitAutograd
+    if operator is None or not operator.has_kernel_for_dispatch_key(key):
+        return operator, None
+    return operator, functools.partial(operator._op_dk, key)

@@ -1,0 +1,60 @@
+"""Tensors made into another class: nn.Parameter(x), x.as_subclass(C), Tensor._make_subclass(C, x)."""
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from samedevice.simulation.classes import original_of, refuse_class, twin_of
+from samedevice.simulation.tensor import SimulatedTensor, unmark
+
+_new_parameter = torch.nn.Parameter.__new__
+_make_subclass = torch.Tensor._make_subclass
+_make_wrapper_subclass = torch.Tensor._make_wrapper_subclass
+_as_subclass = torch.Tensor.as_subclass
+
+
+def replacements() -> Iterator[tuple[Any, str, Any]]:
+    """What to put in place of what: (owner, name, replacement)."""
+    yield torch.nn.Parameter, "__new__", staticmethod(new_parameter)
+    yield torch.Tensor, "_make_subclass", staticmethod(make_subclass)
+    yield torch.Tensor, "_make_wrapper_subclass", staticmethod(make_wrapper_subclass)
+    yield torch.Tensor, "as_subclass", as_subclass
+
+
+def new_parameter(cls: Any, data: Any = None, requires_grad: bool = True) -> Any:
+    """nn.Parameter.__new__: a tensor of torch's own classes becomes `cls`; another keeps its class, and is marked."""
+    if data is None:
+        data = torch.empty(0)
+    if original_of(type(data)) in (torch.Tensor, torch.nn.Parameter):
+        return make_subclass(cls, data, requires_grad)
+    return _new_parameter(cls, data, requires_grad)
+
+
+@functools.wraps(_make_subclass)
+def make_subclass(cls: Any, data: Any, require_grad: bool = False, **options: Any) -> Any:
+    """The same memory, detached, as a `cls`."""
+    if not isinstance(data, SimulatedTensor):
+        return _make_subclass(original_of(cls), data, require_grad, **options)
+    made: Any = _make_subclass(SimulatedTensor, unmark(data), require_grad)
+    made._samedevice_device = data.device
+    made.__class__ = twin_of(cls)
+    return made
+
+
+@functools.wraps(_make_wrapper_subclass)
+def make_wrapper_subclass(cls: Any, *args: Any, **kwargs: Any) -> Any:
+    if torch.device(kwargs.get("device") or "cpu").type == "cuda":  # autograd would end the process
+        refuse_class(cls)
+    return _make_wrapper_subclass(original_of(cls), *args, **kwargs)
+
+
+def as_subclass(self: torch.Tensor, cls: Any) -> Any:
+    """The same memory and history as a `cls`."""
+    if not isinstance(self, SimulatedTensor):
+        return _as_subclass(self, original_of(cls))
+    with torch._C.DisableTorchFunctionSubclass():
+        made: Any = torch.ops.aten.alias(self)
+    made.__class__ = twin_of(cls)
+    return made

@@ -1,0 +1,67 @@
+"""torch.func and forward-mode derivatives: where the tensors are that PyTorch wraps for them.
+
+vmap, grad and their kin hand the function tensors that C++ wraps around the simulated ones, and C++ says that these are
+on the CPU. So a wrapped tensor is asked for what it wraps. While vmap runs, or a dual level is open, PyTorch's C++ code
+makes tensors of its own in the middle of any operator: see placement.composing.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch._functorch import vmap
+
+from samedevice.simulation import placement
+
+_device = torch.Tensor.device
+is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
+_unwrap = torch._C._functorch.get_unwrapped
+_functorch = torch._C._functorch
+_BATCHED = torch._C._dispatch_key_parse("Batched")
+_vmap_increment_nesting = vmap.vmap_increment_nesting
+
+
+def replacements() -> Iterator[tuple[Any, str, Any]]:
+    """What to put in place of what: (owner, name, replacement)."""
+    yield torch.Tensor, "device", property(device)
+    yield torch.Tensor, "is_cuda", property(lambda self: device(self).type == "cuda")
+    yield torch.Tensor, "is_cpu", property(lambda self: device(self).type == "cpu")
+    yield torch.Tensor, "get_device", get_device
+    yield vmap, "vmap_increment_nesting", vmap_increment_nesting
+
+
+def device(self: torch.Tensor) -> torch.device:
+    """Tensor.device, also of a tensor that torch.func has wrapped around a simulated one."""
+    if is_wrapped(self):
+        return _unwrap(self).device
+    here: torch.device = _device.__get__(self)
+    return here
+
+
+def get_device(self: torch.Tensor) -> int:
+    here = device(self)
+    return -1 if here.index is None else here.index
+
+
+def is_batched(tensor: torch.Tensor) -> bool:
+    """Whether this is one of autograd.grad(is_grads_batched=True), which says neither where it is nor what it holds."""
+    return torch._C._dispatch_keys(tensor).has(_BATCHED)
+
+
+@contextlib.contextmanager
+def vmap_increment_nesting(*args: Any, **kwargs: Any) -> Iterator[int]:
+    with placement.composing(), _vmap_increment_nesting(*args, **kwargs) as level:
+        yield level
+
+
+def beneath(function: Callable[[torch.Tensor], torch.Tensor], tensor: torch.Tensor) -> torch.Tensor:
+    """Apply `function` to the tensor that torch.func has wrapped, and wrap what it returns in the same way."""
+    if not is_wrapped(tensor):
+        with torch._C._DisableFuncTorch():
+            return function(tensor)
+    level = _functorch.maybe_get_level(tensor)
+    inner = beneath(function, _unwrap(tensor))
+    if _functorch.is_batchedtensor(tensor):
+        return _functorch._add_batch_dim(inner, _functorch.maybe_get_bdim(tensor), level)
+    return _functorch._wrap_for_grad(inner, level)

@@ -1,0 +1,295 @@
+"""What autograd says about gradients on the wrong device, and where right ones arrive, as on CUDA.
+
+Autograd sees only CPU tensors here, so each of its checks is one of ours; the texts are torch/csrc/autograd's.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+
+pytestmark = pytest.mark.usefixtures("two_gpus")
+
+DEVICES = ("cpu", "cuda:0", "cuda:1")
+
+
+def leaf(device: str = "cuda:0") -> torch.Tensor:
+    return torch.ones(3, device=device, requires_grad=True)
+
+
+def places(*tensors: Any) -> list[str]:
+    return ["none" if tensor is None else str(tensor.device) for tensor in tensors]
+
+
+def refusal(call: Callable[[], object]) -> str:
+    with pytest.raises(RuntimeError) as raised:
+        call()
+    return str(raised.value)
+
+
+class ReturnsOn(torch.autograd.Function):
+    """Twice its input; its gradient is returned on a device that the caller chooses."""
+
+    @staticmethod
+    def forward(ctx, x, device):
+        ctx.device = device
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient.to(ctx.device), None
+
+
+class WrongShape(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return torch.ones(2)
+
+
+class Summed(torch.autograd.Function):
+    """The product with a 0-dim tensor, whose gradient is summed, and so may come from anywhere."""
+
+    @staticmethod
+    def forward(ctx, x, scale):
+        return x * scale.to(x.device)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient, gradient
+
+
+@pytest.mark.parametrize("here", DEVICES)
+@pytest.mark.parametrize("there", DEVICES)
+def test_a_function_must_return_gradients_where_its_inputs_are(here: str, there: str) -> None:
+    weight = leaf(here)
+    output = ReturnsOn.apply(weight, there).sum()
+    if here == there:
+        output.backward()
+        assert weight.grad.tolist() == [1, 1, 1]
+        return
+    assert refusal(output.backward) == (
+        f"Function ReturnsOnBackward returned an invalid gradient at index 0 - expected device {here} but got {there}"
+    )
+
+
+def test_a_gradient_of_a_wrong_shape_is_refused_for_its_shape_and_a_summed_one_moves() -> None:
+    assert refusal(WrongShape.apply(leaf()).sum().backward) == (
+        "Function WrongShapeBackward returned an invalid gradient at index 0 - got [2] but expected shape compatible "
+        "with [3]"
+    )
+    x, scale = leaf("cpu"), torch.tensor(2.0, device="cuda:1", requires_grad=True)
+    Summed.apply(x, scale).sum().backward()
+    assert places(x.grad, scale.grad) == ["cpu", "cuda:1"]
+
+
+def test_gradients_given_to_backward_must_be_where_their_outputs_are() -> None:
+    weight = leaf()
+    text = "invalid gradient at index {} - expected device {} but got {}"
+    assert refusal(lambda: (weight * 2).backward(torch.ones(3, device="cuda:1"))) == text.format(0, "cuda:0", "cuda:1")
+    assert refusal(lambda: (weight.cpu() * 2).backward(torch.ones(3, device="cuda"))) == text.format(0, "cpu", "cuda:0")
+    roots = [(weight * 2).sum(), weight * 3]
+    assert refusal(lambda: torch.autograd.backward(roots, [None, torch.ones(3)])) == text.format(1, "cuda:0", "cpu")
+    assert refusal(lambda: torch.autograd.grad(weight * 2, weight, torch.ones(3))) == text.format(0, "cuda:0", "cpu")
+    (weight * 2).sum().backward(torch.tensor(1.0))  # a 0-dim one comes from anywhere
+    assert places(weight.grad) == ["cuda:0"]
+
+
+def test_assigned_gradients_are_checked_for_their_dtype_before_their_device() -> None:
+    with pytest.raises(RuntimeError, match="attempting to assign a gradient with dtype"):
+        leaf().grad = torch.ones(3, dtype=torch.half)
+    weight, gradient = leaf(), torch.ones(3, device="cuda")
+    weight.grad = gradient
+    assert weight.grad is gradient
+    del weight.grad
+    assert weight.grad is None
+
+
+HOOKS: dict[str, tuple[Callable[[torch.Tensor], Any], str]] = {
+    "another kind of device": (
+        lambda gradient: gradient.cpu(),
+        "hook '<lambda>' has changed the type of value (was torch.cuda.FloatTensor got torch.FloatTensor)",
+    ),
+    "another dtype": (
+        lambda gradient: gradient.double(),
+        "hook '<lambda>' has changed the type of value (was torch.cuda.FloatTensor got torch.cuda.DoubleTensor)",
+    ),
+    "another shape": (lambda gradient: gradient[:1], "hook '<lambda>' has changed the size of value"),
+}
+
+
+@pytest.mark.parametrize("case", HOOKS)
+def test_a_hook_may_not_change_what_a_gradient_is(case: str) -> None:
+    hook, text = HOOKS[case]
+    weight = leaf()
+    weight.register_hook(hook)
+    assert refusal((weight * 2).sum().backward) == text
+
+
+def test_a_hook_is_named_as_pytorch_names_it() -> None:
+    class Unnamed:
+        def __call__(self, gradient: torch.Tensor) -> torch.Tensor:
+            return gradient.cpu()
+
+    weight = leaf()
+    weight.register_hook(Unnamed())
+    assert refusal(weight.sum().backward).startswith("hook '<unknown>' has changed the type of value")
+
+
+def test_a_hook_may_send_a_leafs_gradient_to_another_gpu_and_no_others() -> None:
+    weight = leaf()
+    weight.register_hook(lambda gradient: gradient.to("cuda:1"))
+    weight.sum().backward()
+    assert places(weight.grad) == ["cuda:1"]
+    weight = leaf()
+    doubled = weight * 2
+    doubled.register_hook(lambda gradient: gradient.to("cuda:1"))
+    assert refusal(doubled.sum().backward) == (
+        "Function MulBackward0 returned an invalid gradient at index 0 - expected device cuda:0 but got cuda:1"
+    )
+    moved = leaf().to("cuda:1")
+    moved.register_hook(lambda gradient: gradient.to("cuda:0"))
+    moved.sum().backward()  # the copy's gradient goes home from anywhere
+
+
+def test_the_full_hooks_of_a_module_are_held_to_it_too() -> None:
+    text = "hook 'hook' has changed the type of value (was torch.cuda.FloatTensor got torch.FloatTensor)"
+    for register, hook in (
+        ("register_full_backward_hook", lambda module, inputs, outputs: (inputs[0].cpu(),)),
+        ("register_full_backward_pre_hook", lambda module, outputs: (outputs[0].cpu(),)),
+    ):
+        model = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 1)).cuda()
+        getattr(model[1], register)(hook)
+        assert refusal(model(leaf()[None]).sum().backward) == text
+
+
+def test_hooks_of_modules_see_gradients_on_their_gpu() -> None:
+    model, seen = nn.Linear(3, 1).cuda(1), []
+    model.register_full_backward_hook(lambda module, inputs, outputs: seen.extend(places(*inputs, *outputs)))
+    model.register_forward_pre_hook(lambda module, inputs: tuple(x.to("cuda:1") for x in inputs))
+    model(leaf()[None]).sum().backward()
+    assert seen == ["cuda:1", "cuda:1"]
+
+
+def test_a_graph_across_devices_brings_each_gradient_home() -> None:
+    first = leaf("cpu")
+    second = first.cuda() * 2
+    third = second.to("cuda:1", torch.float64)
+    for tensor in (second, third):
+        tensor.retain_grad()
+    third.cpu().sum().backward()
+    assert places(first.grad, second.grad, third.grad) == list(DEVICES)
+    assert (first.grad.dtype, third.grad.dtype) == (torch.float32, torch.float64)
+    assert third.grad_fn.name() == type(third.grad_fn).__name__ == "ToCopyBackward0"
+    assert repr(third).endswith("device='cuda:1', dtype=torch.float64,\n       grad_fn=<ToCopyBackward0>)")
+
+
+@pytest.mark.parametrize("source", DEVICES)
+@pytest.mark.parametrize("target", DEVICES)
+def test_gradients_of_what_was_copied_into_a_tensor_go_home(source: str, target: str) -> None:
+    weight = leaf(source)
+    for copy in (lambda x: x.copy_(weight), lambda x: x.__setitem__(slice(None), weight)):
+        weight.grad = None
+        x = torch.zeros(3, device=target)
+        copy(x)
+        (x.sum() + (weight * 2).sum().to(target)).backward()
+        assert (places(weight.grad), weight.grad.tolist()) == ([source], [3, 3, 3])
+
+
+def test_a_scalar_of_the_cpu_gets_its_gradient_there() -> None:
+    weight, scale = leaf(), torch.tensor(2.0, requires_grad=True)
+    assert places(*torch.autograd.grad((weight * scale).sum(), [weight, scale])) == ["cuda:0", "cpu"]
+    (gradient,) = torch.autograd.grad((weight * scale).sum(), scale, create_graph=True)
+    assert places(*torch.autograd.grad(gradient, weight)) == ["cuda:0"]
+
+
+def test_gradient_penalties_cross_devices() -> None:
+    model = nn.ModuleList([nn.Linear(3, 4).cuda(), nn.Linear(4, 1).cuda(1)])
+    x = torch.ones(2, 3, requires_grad=True)
+    output = model[1](torch.tanh(model[0](x.cuda())).to("cuda:1"))
+    (gradient,) = torch.autograd.grad(output.sum(), x, create_graph=True)
+    ((gradient.norm(2, dim=1) - 1) ** 2).mean().backward()
+    assert places(gradient, model[0].weight.grad, model[1].weight.grad, model[1].bias.grad) == [*DEVICES, "none"]
+
+
+@pytest.mark.parametrize("use_reentrant", [True, False])
+def test_checkpoints_recompute_on_their_devices(use_reentrant: bool) -> None:
+    first, second = nn.Linear(3, 3).cuda(), nn.Linear(3, 3).cuda(1)
+    x = torch.ones(2, 3, requires_grad=True)
+    output = checkpoint(lambda x: second(first(x.cuda()).to("cuda:1")), x, use_reentrant=use_reentrant)
+    output.sum().backward()
+    assert places(x.grad, first.weight.grad, second.weight.grad) == list(DEVICES)
+
+
+def test_gradcheck_and_functional_derivatives_work_on_a_gpu() -> None:
+    x = torch.rand(2, device="cuda", dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda x: (x.to("cuda:1") ** 3).sum(), (x,))
+    functional = torch.autograd.functional
+    assert places(functional.jacobian(torch.sin, x), functional.hessian(lambda x: (x**3).sum(), x)) == ["cuda:0"] * 2
+    with pytest.raises(RuntimeError, match="expected device cuda:0 but got cpu"):
+        functional.vjp(torch.sin, x, torch.ones(2, dtype=torch.float64))
+
+
+def test_a_gradient_stays_one_object_and_follows_its_tensors_layout() -> None:
+    weight = torch.ones(2, 3, device="cuda").t().requires_grad_()
+    (weight * 2).sum().backward()
+    gradient = weight.grad
+    (weight * 2).sum().backward()
+    assert weight.grad is gradient
+    assert (gradient.stride(), gradient._version, gradient.requires_grad) == (weight.stride(), 2, False)
+    gradient.tag = 1
+    del gradient
+    assert weight.grad.tag == 1
+
+
+def test_in_place_errors_name_the_gpus_type() -> None:
+    weight = leaf()
+    doubled = weight * 2
+    squared = doubled * doubled
+    doubled.add_(1)
+    assert refusal(squared.sum().backward) == (
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        "[torch.cuda.FloatTensor [3]], which is output 0 of Add, is at version 1; expected version 0 instead. "
+        "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
+        "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+    )
+    assert refusal(lambda: weight.add_(1)) == (
+        "a leaf Variable that requires grad is being used in an in-place operation."
+    )
+
+
+def test_versions_count_what_optimizers_write() -> None:
+    for kind in ({"foreach": False}, {"foreach": True}):
+        weight = leaf()
+        weight.sum().backward()
+        torch.optim.SGD([weight], 0.1, **kind).step()
+        assert weight._version == 1
+
+
+def test_inference_tensors_stay_out_of_graphs() -> None:
+    with torch.inference_mode():
+        made = torch.ones(3, device="cuda")
+        assert [x.is_inference() for x in (made, made.cpu(), made.to("cuda:1"), leaf().to("cuda:1"))] == [True] * 4
+    assert refusal(lambda: made * leaf()).startswith("Inference tensors cannot be saved for backward.")
+    assert refusal(lambda: made.add_(1)).startswith("Inplace update to inference tensor outside InferenceMode")
+    made.data = torch.ones(3, device="cuda:1")
+    assert places(made) == ["cuda:1"]
+
+
+def test_saved_tensors_can_wait_elsewhere() -> None:
+    weight, seen = leaf(), []
+
+    def pack(tensor: torch.Tensor) -> torch.Tensor:
+        seen.extend(places(tensor))
+        return tensor.cpu()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor.cuda()):
+        output = (weight * weight).sum()
+    output.backward()
+    assert (seen, places(weight.grad)) == (["cuda:0", "cuda:0"], ["cuda:0"])

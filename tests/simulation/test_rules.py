@@ -1,0 +1,245 @@
+"""Checks that PyTorch makes where functions begin: by any name, with out=, in inference mode, for meta tensors.
+
+Every text is what PyTorch 2.13's CUDA build says.
+"""
+
+import warnings
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch.nn import functional as F  # noqa: N812
+
+from samedevice.simulation import checks, entries, kernels, layers, linear_algebra, schema
+
+# Bound before any simulation, as libraries bind them.
+from torch import logspace  # isort: skip
+from torch.linalg import multi_dot  # isort: skip
+from torch.nn.functional import cosine_similarity, scaled_dot_product_attention  # isort: skip
+
+SAME = "Expected all tensors to be on the same device, but "
+
+
+@pytest.fixture(autouse=True)
+def simulation(two_gpus: None) -> None: ...
+
+
+def text_b(argument: str, device: str, reference: str, method: str) -> str:
+    return (
+        f"{SAME}got {argument} is on {device}, different from other tensors on {reference} "
+        f"(when checking argument in method {method})"
+    )
+
+
+def on_result(function: str, result: str, inputs: str, name: str = "result") -> str:
+    return (
+        f"{function}: Expected {name} and input tensors to be on the same device, "
+        f"but got {name} on {result} and input on {inputs}"
+    )
+
+
+def cuda(*shape: int, index: int = 0) -> torch.Tensor:
+    return torch.ones(shape, device=f"cuda:{index}")
+
+
+def cpu(*shape: int) -> torch.Tensor:
+    return torch.ones(shape)
+
+
+def meta(*shape: int) -> torch.Tensor:
+    return torch.ones(shape, device="meta")
+
+
+SQUARE = torch.eye(3)
+REFUSED: dict[str, tuple[Callable[[], object], str]] = {
+    # names bound before the simulation began
+    "a bound multi_dot": (
+        lambda: multi_dot([cuda(2, 3), cpu(3, 2)]),
+        "multi_dot(): all tensors must be on the same device but tensor 0 is on cuda:0 and tensor 1 on cpu",
+    ),
+    "a bound attention": (
+        lambda: scaled_dot_product_attention(cuda(1, 2, 3, 4), cuda(1, 2, 3, 4), cpu(1, 2, 3, 4)),
+        "Expected query, key, and value to have the same device type, but got query.device: cuda:0 "
+        "key.device: cuda:0 and value.device: cpu instead.",
+    ),
+    "a bound cosine_similarity": (
+        lambda: cosine_similarity(cpu(2, 3), cuda(2, 3)),
+        text_b("min", "cpu", "cuda:0", "wrapper_CUDA_clamp_min__Tensor"),
+    ),
+    # out= of functions that copy their result into it
+    "multi_dot into": (
+        lambda: multi_dot([cuda(2, 3), cuda(3, 2)], out=cpu(2, 2)),
+        "multi_dot(): expected out tensor to be on device cuda:0 but got cpu",
+    ),
+    "norm into": (lambda: torch.linalg.norm(cuda(3), out=cpu()), on_result("linalg.norm", "cuda:0", "cpu")),
+    "nuclear norm into": (
+        lambda: torch.norm(cuda(3, 3), p="nuc", out=cpu()),
+        on_result("linalg.matrix_norm", "cuda:0", "cpu"),
+    ),
+    "tensorinv into": (
+        lambda: torch.linalg.tensorinv(torch.eye(6).cuda().reshape(2, 3, 6), out=cpu(6, 2, 3)),
+        on_result("tensorinv", "cpu", "cuda:0"),
+    ),
+    "pinv into": (lambda: torch.linalg.pinv(cuda(3, 3), out=cpu(3, 3)), on_result("linalg.pinv", "cpu", "cuda:0")),
+    "rank with a tolerance elsewhere": (
+        lambda: torch.linalg.matrix_rank(SQUARE, tol=cuda()),
+        on_result("torch.linalg.matrix_rank", "cuda:0", "cpu", "atol"),
+    ),
+    "dot into": (
+        lambda: torch.dot(cuda(3), cuda(3), out=cpu()),
+        "dot: Expected the output and input tensors to be on the same device, but got the output tensor on cpu, "
+        "the 'input' tensor on cuda:0, and the 'other' tensor on cuda:0",
+    ),
+    "matrix and vector into": (
+        lambda: torch.matmul(cuda(2, 2, 3), cuda(3), out=cpu(2, 2)),
+        text_b("mat", "cuda:0", "cpu", "wrapper_CUDA_addmv_out_out"),
+    ),
+    "matrices into": (
+        lambda: torch.matmul(cuda(2, 3), cuda(2, 3, 4), out=cpu(2, 2, 4)),
+        text_b("self", "cuda:0", "cpu", "wrapper_CUDA_bmm_out_out"),
+    ),
+    "quantile into": (
+        lambda: torch.quantile(cuda(3), 0.5, out=cpu()),
+        "quantile() out tensor must be on the same device as the input tensor",
+    ),
+    "diff of nothing into": (lambda: torch.diff(cuda(3), n=0, out=cpu(3)), "expected device cuda:0 but found cpu"),
+    "cummax into": (
+        lambda: torch.cummax(cuda(3), 0, out=(cpu(3), torch.zeros(3).long())),
+        "expected device cuda:0 but found cpu",
+    ),
+    "mode into": (
+        lambda: torch.mode(cuda(3), out=(cpu(), torch.tensor(0))),
+        "expected device 'cuda:0' but got 'cpu' for values output",
+    ),
+    "diag into": (
+        lambda: torch.diag(cuda(3), out=cpu(3, 3)),
+        "Expected out tensor to have device cuda:0, but got cpu instead",
+    ),
+    "a power of scalars into": (
+        lambda: torch.float_power(cpu(), cpu(), out=cuda().double()),
+        "Trying to pass too many CPU scalars to non-CPU kernel!",
+    ),
+    # checks of single functions
+    "inner": (
+        lambda: torch.inner(cuda(3), cpu(3)),
+        "Expected tensor to have cuda DeviceType, but got tensor with cpu DeviceType (while checking arguments for "
+        "inner())",
+    ),
+    "cholesky_solve": (
+        lambda: torch.cholesky_solve(cuda(3, 2), SQUARE),
+        "Expected b and A to be on the same device, but found b on cuda:0 and A on cpu instead.",
+    ),
+    "stft": (
+        lambda: torch.stft(cuda(100), 16, window=cpu(16), return_complex=True),
+        "stft input and window must be on the same device but got self on cuda:0 and window on cpu",
+    ),
+    "gradient": (
+        lambda: torch.gradient(cuda(5), spacing=(cpu(5),)),
+        "torch.gradient expected each tensor to be on the same device, but got devices cuda:0 and cpu!",
+    ),
+    "prelu of a scalar weight": (
+        lambda: F.prelu(cuda(2, 3), cpu()),
+        text_b("weight", "cpu", "cuda:0", "wrapper_CUDA___prelu_kernel"),
+    ),
+    "a sorter, which the generated check leaves out": (
+        lambda: torch.searchsorted(cuda(3), cuda(3), sorter=torch.tensor([0, 1, 2])),
+        "torch.searchsorted(): sorter and boundary tensors should have same device type, but got sorter tensor device "
+        "type cpu and input value tensor device type cuda:0",
+    ),
+    "segment_reduce": (
+        lambda: torch.segment_reduce(cuda(3), "sum", lengths=torch.tensor([3])),
+        "Expected data.get_device() == lengths_value.get_device() to be true, but got false.  (Could this error "
+        "message be improved?  If so, please report an enhancement request to PyTorch.)",
+    ),
+    "addcmul of a scalar": (
+        lambda: torch.addcmul(cpu(), cuda(3), cuda(3)),
+        "CPU Scalar support for self argument is not supported when calling addcmul on CUDA tensors.",
+    ),
+    "the loss of two scalars": (
+        lambda: F.mse_loss(cpu(), cuda()),
+        f"{SAME}found at least two devices, cpu and cuda:0!",
+    ),
+    "a cell's bias": (
+        lambda: torch._VF.gru_cell(cuda(2, 3), cuda(2, 4), cuda(12, 3), cuda(12, 4), cuda(12), cpu(12)),
+        text_b("hidden_bias", "cpu", "cuda:0", "wrapper_CUDA___thnn_fused_gru_cell"),
+    ),
+    "a mask where attention is computed step by step": (
+        lambda: F.scaled_dot_product_attention(cuda(2, 3, 8), cuda(2, 3, 8), cuda(2, 3, 8), cpu(3, 3)),
+        f"{SAME}found at least two devices, cuda:0 and cpu!",
+    ),
+    "jiterator": (
+        lambda: torch.cuda.jiterator._create_jit_fn("template <typename T> T f(T x, T y) { return x; }")(cuda(2), cpu(2)),  # noqa: E501
+        f"{SAME}found at least two devices, cuda:0 and cpu!",
+    ),
+    # meta tensors
+    "meta + cuda": (lambda: meta(3) + cuda(3), "Tensor on device cuda:0 is not on the expected device meta!"),
+    "a layer left on meta": (
+        lambda: F.linear(cuda(2, 3), meta(4, 3), meta(4)),
+        "Tensor on device meta is not on the expected device cuda:0!",
+    ),
+    "a loss of meta scores": (
+        lambda: F.cross_entropy(meta(2, 3), torch.zeros(2).long().cuda()),
+        "Tensor on device meta is not on the expected device cuda:0!",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refuses_with_the_text_of_pytorch(case: str) -> None:
+    use, text = REFUSED[case]
+    with warnings.catch_warnings(), pytest.raises(RuntimeError) as refusal:
+        warnings.simplefilter("ignore")  # torch.chain_matmul, norm and others announce their successors
+        use()
+    assert str(refusal.value) == text
+
+
+ALLOWED: dict[str, tuple[Callable[[], torch.Tensor], str]] = {
+    "the ends of a range are read": (lambda: logspace(cuda(), 2, 3), "cpu"),
+    "meta weights without a bias": (lambda: F.linear(cuda(2, 3), meta(4, 3)), "cuda:0"),
+    "a meta table": (lambda: F.embedding(torch.tensor([0], device="cuda"), meta(4, 3)), "meta"),
+    "where with out=": (lambda: torch.where(cuda() > 0, cpu(), cpu(), out=cuda()), "cuda:0"),
+    "logical_and of a scalar": (lambda: torch.logical_and(cuda(3), cpu()), "cuda:0"),
+}
+
+
+@pytest.mark.parametrize("case", ALLOWED)
+def test_allows_what_pytorch_allows(case: str) -> None:
+    use, device = ALLOWED[case]
+    assert str(use().device) == device
+
+
+def test_composed_functions_are_judged_in_inference_mode_too() -> None:
+    with torch.inference_mode():
+        with pytest.raises(RuntimeError) as refusal:
+            F.linear(cpu(2, 3), cuda(4, 3), cuda(4))
+        assert str(refusal.value) == text_b("mat1", "cpu", "cuda:0", "wrapper_CUDA_addmm")
+        with pytest.raises(RuntimeError, match="all tensors must be on the same device but tensor 0"):
+            multi_dot([cuda(2, 3), cpu(3, 2)])
+
+
+def test_a_function_that_cuda_lacks_is_refused() -> None:
+    with pytest.raises(
+        NotImplementedError, match=r"Could not run 'aten::histogram\.bin_ct' with arguments from the 'CUDA'"
+    ):
+        torch.histogram(cuda(3), 4)
+    assert torch.histogram(cpu(3), 4).hist.sum() == 3
+
+
+def test_jiterator_says_that_it_is_not_simulated() -> None:
+    double = torch.cuda.jiterator._create_jit_fn("template <typename T> T f(T x) { return x + x; }")
+    with pytest.raises(NotImplementedError, match=r"does not simulate torch\.cuda\.jiterator"):
+        double(cuda(2))
+
+
+def test_gradients_pass_the_kernels() -> None:
+    first = cuda(2, 3).requires_grad_()
+    cosine_similarity(first, cuda(2, 3)).sum().backward()
+    assert first.grad is not None
+    assert str(first.grad.device) == "cuda:0"
+
+
+def test_every_kernel_and_check_is_of_an_operator_that_torch_has() -> None:
+    names = [name for part in (entries, layers, linear_algebra) for name, _ in part.kernels()]
+    assert [name for name in names if kernels._composed(name)[1] is None] == []
+    tables = {signature.partition(".")[0] for signature in schema._table()}
+    assert set(checks.BY_HAND) <= tables

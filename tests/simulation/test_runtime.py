@@ -1,0 +1,319 @@
+"""What a script asks of torch.cuda and torch.accelerator; each text is what PyTorch's CUDA build says."""
+
+import gc
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import arange, empty_strided, full, linspace, ones, rand, randn, randperm, zeros
+
+from samedevice import simulate_cuda
+from samedevice.simulation import properties
+
+pytestmark = pytest.mark.usefixtures("two_gpus")
+
+INVALID = "CUDA error: invalid device ordinal"
+REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "properties": (lambda: torch.cuda.get_device_properties(5), AssertionError, "Invalid device id"),
+    "properties of the cpu": (
+        lambda: torch.cuda.get_device_properties("cpu"), ValueError, "Expected a cuda device, but got: cpu",
+    ),
+    "peer": (lambda: torch.cuda.can_device_access_peer(0, 5), AssertionError, "Invalid peer device id"),
+    "device": (lambda: torch.cuda.can_device_access_peer(5, 0), AssertionError, "Invalid device id"),
+    "synchronize": (lambda: torch.cuda.synchronize(5), torch.AcceleratorError, INVALID),
+    "accelerator's synchronize": (lambda: torch.accelerator.synchronize(5), torch.AcceleratorError, INVALID),
+    "set_device": (lambda: torch.cuda.set_device(5), torch.AcceleratorError, INVALID),
+    "free memory": (lambda: torch.cuda.mem_get_info(7), torch.AcceleratorError, INVALID),
+    "allocated": (
+        lambda: torch.cuda.memory_allocated(5), RuntimeError, "Invalid device argument \5: did you call init?",
+    ),
+    "fraction": (
+        lambda: torch.cuda.set_per_process_memory_fraction(2.0), ValueError,
+        "Invalid fraction value: 2.0. Allowed range: 0~1",
+    ),
+    "stream": (lambda: torch.cuda.Stream(5), torch.AcceleratorError, INVALID),
+    "current_stream": (
+        lambda: torch.cuda.current_stream(5), RuntimeError, "Device index value 5 is out of index range [0, 2)",
+    ),
+    "index without a number": (
+        lambda: torch.accelerator.set_device_index("cuda"), ValueError,
+        "Expected a torch.device with a specified index or an integer, but got:cuda",
+    ),
+    "another type": (
+        lambda: torch.accelerator.set_device_index("cpu"), ValueError,
+        "cpu doesn't match the current accelerator cuda.",
+    ),
+    "random state": (lambda: torch.cuda.get_rng_state(5), IndexError, "tuple index out of range"),
+    "debug mode": (
+        lambda: torch.cuda.set_sync_debug_mode("bad"), RuntimeError,
+        "invalid value of debug_mode, expected one of `default`, `warn`, `error`",
+    ),
+    "plans": (
+        lambda: torch.backends.cuda.cufft_plan_cache[5].max_size, RuntimeError,
+        "cufft_plan_cache: expected 0 <= device index < 2, but got device with index 5",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cuda_refuses_is_refused_in_its_words(case: str) -> None:
+    ask, kind, text = REFUSED[case]
+    torch.zeros(1, device="cuda")
+    with pytest.raises(kind) as refusal:
+        ask()
+    assert str(refusal.value).split("\n")[0] == text
+
+
+UNSIMULATED: dict[str, Callable[[], Any]] = {
+    "CUDA graphs": lambda: torch.cuda.CUDAGraph(),
+    "allocator": lambda: torch.cuda.memory_snapshot(),
+    "history": lambda: torch.cuda.memory._record_memory_history(),
+    "sensors": lambda: torch.cuda.utilization(),
+    "asynchrony": lambda: torch.cuda.set_sync_debug_mode("warn"),
+    "cuBLAS": lambda: torch.cuda.current_blas_handle(),
+    "one process": lambda: torch.cuda.Event(interprocess=True).ipc_handle(),
+}
+
+
+@pytest.mark.parametrize("what", UNSIMULATED)
+def test_what_is_not_simulated_says_so(what: str) -> None:
+    with pytest.raises(NotImplementedError, match=rf"samedevice .*{what}|samedevice .*no {what}|samedevice") as refusal:
+        UNSIMULATED[what]()
+    assert what.split()[-1] in str(refusal.value)
+
+
+def test_a_simulated_gpu_is_no_gpu_that_can_be_bought() -> None:
+    told = torch.cuda.get_device_properties(1)
+    assert (told.name, told.total_memory) == (torch.cuda.get_device_name(1), properties.MEMORY)
+    assert "samedevice" in told.name
+    assert torch.cuda.get_device_capability() == (8, 5)
+    assert repr(told).startswith(f"_CudaDeviceProperties(name='{told.name}', major=8, minor=5, total_memory=16384MB")
+    assert torch.cuda.get_device_properties(0).uuid != told.uuid
+    assert torch.cuda.is_bf16_supported()
+    assert torch.cuda.is_tf32_supported()
+
+
+def test_contexts_choose_a_gpu_and_give_back_the_one_before() -> None:
+    assert isinstance(torch.cuda.device(1), torch.cuda.device)
+    with torch.cuda.device("cuda:1"):
+        assert (torch.cuda.current_device(), torch.zeros(1, device="cuda").get_device()) == (1, 1)
+        with torch.cuda.device(None), torch.cuda.device(-1), torch.cuda.device_of(torch.zeros(1)):
+            assert torch.cuda.current_device() == 1
+        with torch.cuda.device_of(torch.zeros(1, device="cuda:0")):
+            assert torch.cuda.current_device() == 0
+        with torch.accelerator.device_index(0):
+            assert torch.accelerator.current_device_index() == 0
+    assert torch.cuda.current_device() == 0
+
+
+def test_torch_knows_its_accelerator() -> None:
+    assert torch.get_device_module() is torch.get_device_module("cuda:1") is torch.cuda
+    assert torch.accelerator.current_accelerator(check_available=True) == torch.device("cuda")
+    assert torch.backends.cuda.is_built()
+    assert torch.device(1) == torch.device("cuda", 1)
+
+
+def test_flags_of_backends_can_be_set() -> None:
+    torch.backends.cuda.cufft_plan_cache.max_size = 10
+    torch.backends.cuda.cufft_plan_cache.clear()
+    with torch.backends.cudnn.flags(enabled=False):
+        assert not torch.backends.cudnn.enabled
+    before = torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = True
+    assert torch.get_float32_matmul_precision() == "high"
+    torch.backends.cuda.matmul.allow_tf32 = before
+
+
+def test_a_forked_child_sees_the_gpus_that_it_may_not_use() -> None:
+    torch.zeros(1, device="cuda")
+    child = os.fork()
+    if not child:
+        seen = torch.cuda.is_available(), torch.cuda.device_count(), torch.cuda.is_initialized()
+        torch.manual_seed(0)
+        try:
+            torch.cuda.current_device()
+        except RuntimeError as error:
+            os._exit(0 if seen == (True, 2, False) and "Cannot re-initialize CUDA" in str(error) else 1)
+        os._exit(2)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_streams_are_told_apart_and_one_of_each_gpu_is_current() -> None:
+    first, second, there = torch.cuda.Stream(), torch.cuda.Stream(), torch.cuda.Stream(1)
+    assert len({first, second, there, torch.cuda.default_stream(), torch.cuda.default_stream(1)}) == 5
+    assert torch.cuda.current_stream() == torch.cuda.default_stream()
+    with torch.cuda.stream(first):
+        assert torch.cuda.current_stream() == first
+        assert torch.accelerator.current_stream().stream_id == first.stream_id
+        with torch.cuda.stream(there):
+            assert (torch.cuda.current_device(), torch.cuda.current_stream()) == (1, there)
+            assert torch.cuda.current_stream(0) == first
+        assert (torch.cuda.current_device(), torch.cuda.current_stream()) == (0, first)
+        assert torch.cuda.current_stream(1) == torch.cuda.default_stream(1)
+    assert torch.cuda.current_stream() == torch.cuda.default_stream()
+    torch.cuda.set_stream(there)
+    assert torch.cuda.current_device() == 1
+    with simulate_cuda(devices=1):
+        assert torch.cuda.current_stream() == there
+
+
+def test_streams_come_from_pytorchs_pool_of_32() -> None:
+    streams = [torch.cuda.Stream() for _ in range(33)]
+    assert len(set(streams)) == 32
+    assert streams[32] == streams[0]
+    assert torch.cuda.Stream.priority_range() == (0, -3)
+    assert [torch.cuda.Stream(priority=p).priority for p in (0, -1, -9, 9)] == [0, -1, -3, 0]
+
+
+def test_streams_and_events_are_pytorchs_types() -> None:
+    stream, event = torch.cuda.Stream(1), torch.cuda.Event()
+    assert isinstance(stream, torch.Stream)
+    assert isinstance(event, torch.Event)
+    assert repr(stream) == f"<torch.cuda.Stream device=cuda:1 cuda_stream={stream.cuda_stream:#x}>"
+    assert repr(event) == "<torch.cuda.Event uninitialized>"
+    assert repr(torch.Stream("cpu")) == "torch.Stream device_type=cpu, device_index=-1, stream_id=0"
+    assert torch.Stream(device="cuda:1").device == torch.device("cuda:1")
+    assert repr(torch.accelerator.current_stream()) == "torch.Stream device_type=cuda, device_index=0, stream_id=0"
+    assert torch.cuda.ExternalStream(stream.cuda_stream, device=1) == stream
+    stream.wait_event(torch.cuda.default_stream().record_event())
+    stream.wait_stream(torch.cuda.current_stream())
+    torch.zeros(1, device="cuda:1").record_stream(stream)
+    assert stream.query()
+
+
+def test_events_measure_the_time_of_the_simulation() -> None:
+    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    with pytest.raises(ValueError) as refusal:
+        start.elapsed_time(end)
+    assert str(refusal.value) == "Both events must be recorded before calculating elapsed time."
+    start.record()
+    time.sleep(0.02)
+    end.record()
+    assert 20 <= start.elapsed_time(end) < 2000
+    with pytest.raises(ValueError) as refusal:
+        start.elapsed_time(torch.cuda.Event())
+    assert str(refusal.value) == "Both events must be created with argument 'enable_timing=True'."
+
+
+def test_an_event_stays_with_the_gpu_that_recorded_it() -> None:
+    event = torch.cuda.Event()
+    assert event.device is None
+    event.record(torch.cuda.current_stream(1))
+    assert event.device == torch.device("cuda:1")
+    with pytest.raises(RuntimeError) as refusal:
+        event.record()
+    assert str(refusal.value) == "Event device \1 does not match recording stream's device "
+
+
+def test_profilers_find_their_functions() -> None:
+    with torch.cuda.profiler.profile(), torch.cuda.nvtx.range("step"):
+        torch.cuda.nvtx.mark("here")
+    torch.cuda.check_error(torch.cuda.cudart().cudaProfilerStart())
+    assert torch.cuda.list_gpu_processes() == "GPU:0\nno processes are running"
+
+
+def test_memory_is_counted_in_blocks_per_gpu() -> None:
+    before = torch.cuda.memory_allocated(1)
+    held = torch.zeros(1000, device="cuda:1")  # 4000 bytes: 8 blocks of 512
+    view = held[:10]
+    assert torch.cuda.memory_allocated(1) - before == 4096
+    assert torch.cuda.mem_get_info(1) == (properties.MEMORY - before - 4096, properties.MEMORY)
+    assert torch.accelerator.memory_allocated(1) == torch.cuda.memory_reserved(1) == before + 4096
+    del held
+    assert torch.cuda.memory_allocated(1) - before == 4096
+    del view
+    assert torch.cuda.memory_allocated(1) == before
+    torch.zeros(2000, device="cuda:1")
+    assert torch.cuda.max_memory_allocated(1) == before + 8192
+    torch.cuda.reset_peak_memory_stats(1)
+    assert torch.cuda.max_memory_allocated(1) == before
+    assert "allocated_bytes.all.peak" in torch.cuda.memory_summary(1)
+
+
+def test_memory_that_only_autograd_holds_is_counted() -> None:
+    gc.collect()  # or what earlier tests left goes meanwhile
+    before = torch.cuda.memory_allocated()
+    loss = torch.zeros(1000, device="cuda", requires_grad=True).exp().sum()
+    assert torch.cuda.memory_allocated() - before == 2 * 4096 + 512
+    del loss
+    assert torch.cuda.memory_allocated() == before
+
+
+def test_default_devices_nest_and_reach_modules() -> None:
+    with torch.device("cuda:1"):
+        assert {str(t.device) for t in (torch.ones(1), torch.tensor([1]), torch.nn.Linear(1, 1).weight)} == {"cuda:1"}
+        with torch.device("cpu"):
+            assert str(torch.ones(1).device) == "cpu"
+        assert str(torch.get_default_device()) == "cuda:1"
+        assert str(torch.ones_like(torch.ones(1, device="cpu")).device) == "cpu"
+    torch.set_default_device(1)
+    try:
+        assert str(torch.arange(2).device) == "cuda:1"
+    finally:
+        torch.set_default_device(None)
+    assert str(torch.ones(1).device) == "cpu"
+
+
+def test_the_dispatcher_is_as_before_when_the_simulation_has_ended() -> None:
+    operators = ("aten::empty.memory_format", "aten::empty_strided", "aten::mm", "aten::cat")
+    program = f"""
+import torch
+from samedevice import simulate_cuda
+before = [torch._C._dispatch_dump(name) for name in {operators}]
+with simulate_cuda(devices=1), torch.autocast("cuda"), torch.autocast("cpu"):
+    assert [torch._C._dispatch_dump(name) for name in {operators}] != before
+assert [torch._C._dispatch_dump(name) for name in {operators}] == before
+"""
+    subprocess.run([sys.executable, "-W", "error", "-c", program], check=True)
+
+
+def test_only_floating_point_tensors_may_require_gradients() -> None:
+    assert torch.ones(2, device="cuda", requires_grad=True).is_leaf
+    assert torch.tensor([1.0], device="cuda", requires_grad=True).requires_grad
+    assert torch.zeros_like(torch.ones(2, device="cuda"), requires_grad=True).is_leaf
+    for make in (
+        lambda: torch.ones(2, dtype=torch.int64, device="cuda", requires_grad=True),
+        lambda: torch.tensor([1], device="cuda", requires_grad=True),
+    ):
+        with pytest.raises(RuntimeError) as refusal:
+            make()
+        assert str(refusal.value) == "Only Tensors of floating point and complex dtype can require gradients"
+
+
+def test_functions_that_were_bound_before_the_simulation_make_tensors_on_a_gpu() -> None:
+    made = (
+        zeros(2, device="cuda:1"), ones(2, device="cuda:1", requires_grad=True), full((2,), 3, device="cuda:1"),
+        arange(3, device="cuda:1"), linspace(0, 1, 3, device="cuda:1"), randperm(3, device="cuda:1"),
+        empty_strided((2,), (1,), device="cuda:1"), rand(2, device="cuda:1", generator=torch.Generator("cuda")),
+    )  # fmt: skip
+    assert {str(tensor.device) for tensor in made} == {"cuda:1"}
+    torch.manual_seed(0)
+    drawn = randn(3, device="cuda")
+    torch.manual_seed(0)
+    assert torch.equal(torch.randn(3, device="cuda"), drawn)
+    made[1].sum().backward()
+    assert made[1].grad.tolist() == [1, 1]
+    with pytest.raises(RuntimeError, match="Only dense CPU tensors can be pinned"):
+        zeros(2, device="cuda", pin_memory=True)
+
+
+def test_only_memory_of_the_cpu_is_pinned() -> None:
+    gpu = torch.ones(2, device="cuda", dtype=torch.float64)
+    assert not torch.ones(2).is_pinned()
+    assert torch.ones(2).pin_memory().is_pinned()
+    assert torch.ones_like(torch.ones(2), pin_memory=True).is_pinned()
+    assert not gpu.is_pinned()
+    for pin, text in (
+        (gpu.pin_memory, "cannot pin 'torch.cuda.DoubleTensor' only dense CPU tensors can be pinned"),
+        (lambda: torch.rand(2, device="cuda", pin_memory=True), "Only dense CPU tensors can be pinned"),
+        (lambda: gpu.new_empty(2, pin_memory=True), "Only dense CPU tensors can be pinned"),
+    ):
+        with pytest.raises(RuntimeError) as refusal:
+            pin()
+        assert str(refusal.value) == text
+    assert torch.tensor([1.0], device="cuda", pin_memory=True).is_cuda  # PyTorch looks at the flag on the CPU only

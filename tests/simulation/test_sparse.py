@@ -1,0 +1,119 @@
+"""Sparse and quantized tensors and strided nested ones work on a simulated GPU; what does not says so in a sentence."""
+
+import copy
+import io
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from samedevice import simulate_cuda
+
+HOME = "cuda:1"
+
+
+def coo(device: str) -> torch.Tensor:
+    indices, values = torch.tensor([[0, 1, 1], [2, 0, 2]], device=device), torch.tensor([3.0, 4, 5], device=device)
+    return torch.sparse_coo_tensor(indices, values, (2, 3))
+
+
+def csr(device: str) -> torch.Tensor:
+    rows, columns = torch.tensor([0, 1, 3], device=device), torch.tensor([2, 0, 2], device=device)
+    return torch.sparse_csr_tensor(rows, columns, torch.tensor([1.0, 2, 3], device=device), (2, 3))
+
+
+def ones(device: str) -> torch.Tensor:
+    return torch.ones(3, 4, device=device)
+
+
+def reloaded(tensor: torch.Tensor) -> Any:
+    file = io.BytesIO()
+    torch.save(tensor, file)
+    file.seek(0)
+    return torch.load(file)
+
+
+def gradient_of_values(device: str) -> Any:
+    values = torch.tensor([3.0, 4], device=device, requires_grad=True)
+    matrix = torch.sparse_coo_tensor(torch.tensor([[0, 1], [2, 0]], device=device), values, (2, 3))
+    torch.sparse.mm(matrix, ones(device)).sum().backward()
+    return values.grad
+
+
+def gradient_of_embedding(device: str, kind: Any = nn.Embedding) -> Any:
+    torch.manual_seed(0)
+    layer = kind(5, 3, sparse=True).to(device)
+    for _ in range(2):
+        layer(torch.tensor([[0, 2, 2, 4]], device=device)).sum().backward()
+    assert layer.weight.grad.layout == torch.sparse_coo
+    return layer.weight.grad
+
+
+def buffered(device: str) -> Any:
+    module = nn.Module()
+    module.register_buffer("matrix", coo("cpu"))
+    return module.to(device).matrix @ ones(device)
+
+
+CASES: dict[str, Callable[[str], Any]] = {
+    "made": coo,
+    "made from lists": lambda d: torch.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, 2.0], (2, 2), device=d),
+    "made from the CPU's": lambda d: torch.sparse_coo_tensor(torch.tensor([[0]]), torch.ones(1), (1,), device=d),
+    "to_sparse": lambda d: ones(d).to_sparse(),
+    "values": lambda d: coo(d).coalesce().values(),
+    "indices": lambda d: coo(d).coalesce().indices(),
+    "sparse.mm": lambda d: torch.sparse.mm(coo(d), ones(d)),
+    "sum": lambda d: torch.sparse.sum(coo(d), 0),
+    "added": lambda d: coo(d) + coo(d),
+    "masked": lambda d: ones(d)[:2, :3].sparse_mask(coo(d).coalesce()),
+    "moved": lambda d: coo(d).cpu().to(d),
+    "a buffer": buffered,
+    "deepcopy": lambda d: copy.deepcopy(coo(d)),
+    "a file": lambda d: reloaded(coo(d)),
+    "csr": csr,
+    "csr, moved": lambda d: csr(d).cpu().to(d),
+    "csr, multiplied": lambda d: csr(d) @ ones(d),
+    "csr, its rows": lambda d: csr(d).crow_indices(),
+    "csr, a file": lambda d: reloaded(csr(d)),
+    "bsr": lambda d: torch.ones(4, 4, device=d).to_sparse_bsr((2, 2)),
+    "gradient of values": gradient_of_values,
+    "gradient of an embedding": gradient_of_embedding,
+    "gradient of a bag": lambda d: gradient_of_embedding(d, nn.EmbeddingBag),
+    "quantized": lambda d: torch.quantize_per_tensor(ones(d), 0.1, 0, torch.qint8).dequantize(),
+    "nested": lambda d: torch.nested.nested_tensor([torch.ones(2, 3), torch.ones(4, 3)], device=d).to_padded_tensor(0),
+    "nested, of its tensors": lambda d: torch.nested.as_nested_tensor([ones(d), ones(d)[:2]]).to_padded_tensor(0),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.filterwarnings("ignore")
+def test_they_have_the_cpus_values_on_the_gpu(case: str) -> None:
+    expected = CASES[case]("cpu")
+    with simulate_cuda(devices=2):
+        got = CASES[case](HOME)
+        assert (str(got.device), got.layout) == (HOME, expected.layout)
+        back = got.cpu()
+        assert back.device.type == "cpu"
+        torch.testing.assert_close(back.to_dense(), expected.to_dense())
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_sparse_tensor_and_one_of_the_cpu_are_refused(two_gpus: None) -> None:
+    with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
+        coo("cuda") @ ones("cpu")
+    with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
+        coo("cuda") + coo("cpu")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_jagged_nested_tensors_say_that_they_are_not_simulated(two_gpus: None) -> None:
+    x = torch.ones(3, 2, device="cuda")
+    for make in (
+        lambda: torch.nested.nested_tensor([torch.ones(2)], layout=torch.jagged, device="cuda"),
+        lambda: torch.nested.as_nested_tensor([x, x], layout=torch.jagged),
+        lambda: torch.nested.nested_tensor_from_jagged(x, torch.tensor([0, 1, 3], device="cuda")),
+    ):
+        with pytest.raises(NotImplementedError, match="does not simulate nested tensors of the jagged layout"):
+            make()
