@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ["README.md", "docs/find-the-tensor.md"]
+PAGES = ["README.md", "docs/find-the-tensor.md", "docs/simulated-cuda.md"]
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -5,7 +5,7 @@ import json
 import pytest
 from mkdocs.exceptions import PluginError
 
-from lessons.site.figures import with_figures
+from lessons.site.figures import with_differences, with_figures
 from lessons.site.verified import last_verified
 
 RUN = {
@@ -43,6 +43,12 @@ def test_a_figure_stands_where_it_is_asked_for(results, asked, written):
 def test_a_figure_that_no_run_wrote_is_refused_by_name(results, asked, named):
     with pytest.raises(PluginError, match=named):
         with_figures(f"<!-- figure: {asked} -->", results)
+
+
+def test_each_known_difference_from_cuda_is_a_line_that_says_why():
+    lines = with_differences("Known:\n\n<!-- known differences -->\n").splitlines()[2:]
+    assert len(lines) > 5
+    assert all(line.startswith("- ") and line.endswith(".") and len(line) > 60 for line in lines)
 
 
 def test_results_of_other_runs_say_nothing_about_a_lesson(results):

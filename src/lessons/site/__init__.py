@@ -23,7 +23,7 @@ from mkdocs.structure.pages import Page
 from lessons.site.catalog_files import add_catalog, has_error_index
 from lessons.site.content_security_policy import with_policy
 from lessons.site.failure_pictures import failure_picture
-from lessons.site.figures import with_figures
+from lessons.site.figures import with_differences, with_figures
 from lessons.site.links import check_links, links_to_notebooks
 from lessons.site.notebooks import add_notebooks, expand_navigation, published_address
 from lessons.site.page import finish_notebook
@@ -69,7 +69,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
     drawn = re.sub(r"<!-- picture: ([\w-]+) -->", lambda name: failure_picture(name[1]), markdown)
-    return links_to_notebooks(with_figures(drawn, _results(config)), page.file.src_uri)
+    filled = with_figures(with_differences(drawn), _results(config))
+    return links_to_notebooks(filled, page.file.src_uri)
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:

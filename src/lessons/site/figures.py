@@ -1,18 +1,30 @@
-"""The figures that a page states come from the results that runs wrote, and from nowhere else.
+"""What pages state about the simulation: figures from the results of runs, and the known differences from CUDA.
 
 `<!-- figure: conformance ops.outcome % -->` is ops.outcome of results/conformance.json, a share, in per cent.
-Shares are cut, never rounded up: what is missing to 100 % must show.
+Shares are cut, never rounded up: what is missing to 100 % must show. `<!-- known differences -->` is the list of them.
 """
 
 import datetime
 import json
 import math
 import re
+import tomllib
+from importlib import resources
 from pathlib import Path
 
 from mkdocs.exceptions import PluginError
 
+_DIFFERENCES = "<!-- known differences -->"
 _FIGURE = re.compile(r"<!-- figure: ([\w-]+) ([\w.-]+)( %)? -->")
+
+
+def with_differences(markdown: str) -> str:
+    """`markdown` with the list of known differences from CUDA in its place."""
+    if _DIFFERENCES not in markdown:
+        return markdown
+    text = (resources.files("samedevice") / "simulation/known_differences.toml").read_text("utf-8")
+    known = tomllib.loads(text)["difference"]
+    return markdown.replace(_DIFFERENCES, "\n".join(f"- {one['what']} {one['why']}" for one in known))
 
 
 def with_figures(markdown: str, results: Path) -> str:
