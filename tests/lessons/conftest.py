@@ -14,10 +14,15 @@ def machine(monkeypatch):
     monkeypatch.setattr(gpus, "_simulation", None)
     monkeypatch.setattr(gpus, "_started", 0)
 
+    def without_a_simulation(answer, simulated):
+        return lambda *index: (simulated if gpus._simulation is not None else answer)(*index)
+
+    originals = {name: getattr(torch.cuda, name) for name in ("is_available", "device_count", "get_device_name")}
+
     def has(*names):
-        monkeypatch.setattr(torch.cuda, "is_available", lambda: bool(names))
-        monkeypatch.setattr(torch.cuda, "device_count", lambda: len(names))
-        monkeypatch.setattr(torch.cuda, "get_device_name", lambda index: names[index])
+        answers = {"is_available": lambda: bool(names), "device_count": lambda: len(names)}
+        for name, answer in (answers | {"get_device_name": lambda index: names[index]}).items():
+            monkeypatch.setattr(torch.cuda, name, without_a_simulation(answer, originals[name]))
 
     has()
     yield has

@@ -34,6 +34,7 @@ class Row:
         holds: "4 parameters, 2 buffers", "state of 4 parameters", or a tensor's shape.
         bytes: of all its tensors; a tensor that two names share counts once.
         note: what to know of it, such as that `.to()` does not move it.
+        shape: of one tensor alone; None for several.
     """
 
     name: str
@@ -41,10 +42,11 @@ class Row:
     holds: str
     bytes: int
     note: str = ""
+    shape: tuple[int, ...] | None = None
 
     @property
     def cells(self) -> tuple[str, ...]:
-        return self.name, self.device, self.holds, _size(self.bytes) if self.device else "", self.note
+        return self.name, self.device, self.holds, _size(self.bytes) if self.bytes else "", self.note
 
 
 class Where:
@@ -53,28 +55,33 @@ class Where:
     def __init__(self, rows: list[Row], things: list[Thing]) -> None:
         self.rows, self._things = rows, things
 
+    def _lines(self) -> list[tuple[str, ...]]:
+        """The headings and each row, without notes where there are none."""
+        columns = len(_HEADINGS) if any(row.note for row in self.rows) else len(_HEADINGS) - 1
+        return [line[:columns] for line in (_HEADINGS, *(row.cells for row in self.rows))]
+
     def __str__(self) -> str:
-        lines = [_HEADINGS, *(row.cells for row in self.rows)]
-        widths = [max(len(line[column]) for line in lines) for column in range(len(_HEADINGS))]
+        lines = self._lines()
+        widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
         written = ["  ".join(f"{cell:{width}}" for cell, width in zip(line, widths, strict=True)) for line in lines]
         return "\n".join(line.rstrip() for line in written)
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{html.escape(heading)}</th>" for heading in _HEADINGS)
-        body = "\n".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row.cells) + "</tr>" for row in self.rows
-        )
+        headings, *lines = self._lines()
+        head = "".join(f"<th>{html.escape(heading)}</th>" for heading in headings)
+        body = "\n".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in line) + "</tr>" for line in lines)
         return f"{drawn('', self._things)}\n<table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>"
 
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "Iterator[Table]":
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(*_HEADINGS)
-        for row in self.rows:
-            table.add_row(*(Text(cell) for cell in row.cells), style="bold" if row.note else "")
+        headings, *lines = self._lines()
+        table = Table(*headings)
+        for row, line in zip(self.rows, lines, strict=True):
+            table.add_row(*map(Text, line), style="bold" if row.note else "")
         yield table
 
 
@@ -137,7 +144,8 @@ def _rows(name: str, one: Any) -> Iterator[Row]:
         yield Row(name, "cpu", str(tuple(one.shape)), int(one.nbytes), "NumPy array")
     else:
         for path, tensor in safely.inside(one):
-            yield Row(name + path, safely.device(tensor), _shape(tensor), _bytes([tensor]))
+            size = safely.shape(tensor)
+            yield Row(name + path, safely.device(tensor), _shape(tensor), _bytes([tensor]), shape=size)
         for path, part in safely.items(one):
             if safely.is_module(part) or safely.is_optimizer(part):
                 yield from _rows(name + path, part)
@@ -176,7 +184,8 @@ def _unregistered(name: str, module: Any) -> Iterator[Row]:
             groups.setdefault((held.root + held.path[:end], held.kind, safely.device(tensor)), []).append(tensor)
     for (path, kind, device), tensors in groups.items():
         if kind == "attribute":
-            yield Row(path, device, _shape(tensors[0]), _bytes(tensors), f"plain attribute: {_NOT_MOVED}")
+            note = f"plain attribute: {_NOT_MOVED}"
+            yield Row(path, device, _shape(tensors[0]), _bytes(tensors), note, safely.shape(tensors[0]))
         else:
             yield Row(path, device, _several(len(tensors), "tensor"), _bytes(tensors), f"Python {kind}: {_NOT_MOVED}")
 
@@ -220,4 +229,5 @@ def _size(count: int) -> str:
 
 def _placement(row: Row, name: str) -> Placement:
     within = row.name.removeprefix(name).removeprefix(".")
-    return Placement(row.device, within, None, row.note.partition(":")[0] or row.holds)
+    note = row.note.partition(":")[0] or ("" if row.shape is not None else row.holds)
+    return Placement(row.device, within, row.shape, note)
