@@ -1,14 +1,29 @@
 """From an exception to the tensor at fault: the right one comes first, with the right cause."""
 
+import importlib
 import linecache
+import re
+import sys
+import textwrap
 
+import numpy
 import pytest
 import torch
 from tests.doctor import broken_programs
-from tests.doctor.broken_programs import PROGRAMS, WITHOUT_A_FILE
+from tests.doctor.broken_programs import LIBRARY, MENDABLE, PROGRAMS, WITH_A_LIBRARY, WITHOUT_A_FILE
 from torch import nn
+from torch.utils.data import DataLoader
 
 from samedevice import explain, simulate_cuda
+
+NAMES = {
+    "torch": torch,
+    "nn": nn,
+    "numpy": numpy,
+    "DataLoader": DataLoader,
+    "loader": broken_programs.loader,
+    "classifier": broken_programs.classifier,
+}
 
 
 def diagnosed(run):
@@ -33,9 +48,46 @@ def test_culprit_and_cause_come_first(name):
 @pytest.mark.parametrize("cause", WITHOUT_A_FILE)
 def test_code_without_a_file_and_a_notebooks_cell(cause, place):
     culprit, source = WITHOUT_A_FILE[cause]
-    names = {"torch": torch, "nn": nn, "loader": broken_programs.loader, "classifier": broken_programs.classifier}
+    names = {**NAMES}
     if "ipython" in place:
         linecache.cache[place] = (len(source), None, source.splitlines(keepends=True), place)
     diagnosis = diagnosed(lambda: exec(compile(source, place, "exec"), names))
     first = diagnosis.culprits[0]
     assert (first.expression, first.cause) == (culprit, cause), diagnosis.culprits
+
+
+@pytest.mark.parametrize("name", WITH_A_LIBRARY)
+def test_a_librarys_own_tensor_is_told_from_one_that_it_was_given(name, tmp_path, monkeypatch):
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    folder.joinpath("library_of_a_test.py").write_text(LIBRARY)
+    monkeypatch.syspath_prepend(folder)
+    cause, culprit, source = WITH_A_LIBRARY[name]
+    names = {**NAMES, "library": importlib.import_module("library_of_a_test")}
+    monkeypatch.delitem(sys.modules, "library_of_a_test")
+    diagnosis = diagnosed(lambda: exec(compile(source, "<string>", "exec"), names))
+    first = diagnosis.culprits[0]
+    assert (first.expression, first.cause) == (culprit, cause), diagnosis.culprits
+
+
+@pytest.mark.filterwarnings("ignore:for .* copying from a non-meta parameter")
+@pytest.mark.parametrize("name", MENDABLE)
+def test_the_fix_is_a_line_that_mends_the_program(name):
+    source, place = MENDABLE[name], f"<mendable {name}>"
+
+    def run(text):
+        linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
+        try:
+            exec(compile(text, place, "exec"), {**NAMES})
+        finally:
+            torch.set_default_device(None)
+
+    fix = diagnosed(lambda: run(source)).culprits[0].fix
+    (line,) = re.findall(r"^( *)(.*)  # <-$", source, re.MULTILINE)
+    indent, before = line
+    # A name is moved in a line of its own, above the one that uses it.
+    is_above = fix.partition(" = ")[0] + " = " not in before and fix.partition("(")[0] not in before.replace(" = ", "(")
+    after = f"{fix}\n{before}" if is_above and "register_buffer" not in fix else fix
+    mended = source.replace(f"{indent}{before}  # <-", textwrap.indent(after, indent))
+    with simulate_cuda(devices=2):
+        run(mended)

@@ -2,6 +2,7 @@
 
 import gc
 import sys
+import time
 import weakref
 from typing import ClassVar
 
@@ -89,6 +90,56 @@ def test_no_code_of_the_program_runs():
         assert diagnosis.culprits[0].expression == "touchy.scale"
         str(diagnosis)
     assert Touchy.ran == []
+
+
+def test_a_property_is_read_and_not_run():
+    ran = []
+
+    class Scaled(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self._scale = torch.ones(8)
+
+        @property
+        def scale(self):
+            ran.append("property")
+            return self._scale
+
+        def forward(self, x):
+            return x * self.scale
+
+    with simulate_cuda(1):
+        model = Scaled()
+        error = failure(lambda: model(torch.ones(8, device="cuda")))
+        ran.clear()
+        assert explain(error).culprits[0].expression == "self.scale"
+    assert ran == []
+
+
+def test_a_large_model_and_deep_frames_take_little_time():
+    class Block(nn.Module):
+        def __init__(self, inner):
+            super().__init__()
+            self.norm, self.inner, self.scale = nn.LayerNorm(4), inner, torch.ones(4)
+
+        def forward(self, x):
+            return self.inner(self.norm(x)) if self.inner is not None else x * self.scale
+
+    def program():
+        block = None
+        for _ in range(10):
+            block = Block(block)
+        model = nn.Sequential(nn.ModuleList(nn.Linear(4, 4) for _ in range(1000)), block).cuda()
+        return model[1](torch.ones(2, 4, device="cuda"))
+
+    def took():
+        begins = time.process_time()
+        assert explain(error).culprits[0].expression == "self.scale"
+        return time.process_time() - begins
+
+    with simulate_cuda(1):
+        error = failure(program)
+        assert min(took() for _ in range(4)) < 0.05
 
 
 def test_an_exceptions_own_text_is_not_asked_for():

@@ -6,20 +6,34 @@ safely      facts about objects, without their code
 holders     how modules and optimizers hold a tensor
 scene       what stands in all the frames, and how the program calls it
 lone        what is at fault where no two tensors met
-origins     where a name got its value
+origins     where a name got its value, in its own function
+outside     the same of a global, or of a name of the function around
+trail       the same through the arguments of calls
 suspects    which tensors met, and which is in the wrong place
-verdict     why, as a cause of the catalog, and the line to change
+retold      what ran where no frame is left
+about       what is known of one of them
+owners      who holds it, in a few words
+verdict     why it is there, as a cause of the catalog
+totals      whether it is a running total
+mending     the line to change
+modules     that of a module
+rewriting   a statement with another expression in it
+wanted      the device that it names
 """
 
 from dataclasses import dataclass
 
 from samedevice.doctor.live import safely
-from samedevice.doctor.live.lone import data_parallel, gathered, is_lone, lone_suspects
+from samedevice.doctor.live.about import suspect
+from samedevice.doctor.live.lone import data_parallel, is_gathering, is_lone, lone_suspects
+from samedevice.doctor.live.mending import fix
+from samedevice.doctor.live.owners import owner
+from samedevice.doctor.live.retold import returned_by_replicas
 from samedevice.doctor.live.scene import Scene
 from samedevice.doctor.live.stack import calls
 from samedevice.doctor.live.suspects import parties, suspects
-from samedevice.doctor.live.text import message_of
-from samedevice.doctor.live.verdict import cause, fix, owner, returned_on_cpu, suspect
+from samedevice.doctor.live.text import chain, message_of
+from samedevice.doctor.live.verdict import cause
 
 
 @dataclass(frozen=True)
@@ -57,6 +71,9 @@ def culprits(error: BaseException, likely: list[str], is_mismatch: bool) -> tupl
         likely: the causes that its text speaks for, likeliest first.
         is_mismatch: whether the text is of those that many causes have: two tensors met.
     """
+    # `except RuntimeError as error: raise StepError(f"in {step}: {error}")`: the frames are those of the first.
+    said = message_of(error)
+    error = [error, *(one for one in chain(error) if message_of(one) and message_of(one) in said)][-1]
     frames = calls(error)
     if not frames:
         return ()
@@ -67,16 +84,19 @@ def culprits(error: BaseException, likely: list[str], is_mismatch: bool) -> tupl
     if "in replica" in scene.text and data_parallel(scene) is not None:
         # Its frames are gone: PyTorch raises a new error from their text.
         wrong, is_mismatch, first = [], False, "data_parallel_unreplicated_state"
-    elif joined := gathered(scene):
-        wrong, is_mismatch, first = [joined], False, returned_on_cpu(data_parallel(scene), likely)
+    elif is_gathering(scene):
+        joined, first = returned_by_replicas(data_parallel(scene), scene, likely)
+        wrong, is_mismatch = [joined] if joined else [], False
     else:
         wrong = [] if is_lone(first) and not is_mismatch else suspects(met, scene)
-    found = []
+    found: dict[str, Culprit] = {}
     wrong_or_lone = wrong or lone_suspects(scene, first)
     scene.wanted |= {id(party.tensor) for party in wrong_or_lone}
     for party in wrong_or_lone[:5]:
         about = suspect(party, met, scene, tuple(likely))
         named = cause(about) if wrong and is_mismatch else first
-        size = safely.shape(party.tensor) if party.tensor is not None else None
-        found.append(Culprit(about.expression, party.device, size, owner(about), named, fix(about, named)))
-    return tuple(dict.fromkeys(found))
+        size = safely.shape(about.party.tensor) if about.party.tensor is not None else None
+        line = fix(about, named)
+        # One line mends them all: the layer's bias beside its weight, the next tensor of a list.
+        found.setdefault(line, Culprit(about.expression, party.device, size, owner(about), named, line))
+    return tuple(found.values())

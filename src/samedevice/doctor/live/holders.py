@@ -2,6 +2,7 @@
 
 import functools
 import sys
+from collections import deque
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,8 @@ class Holder:
     Attributes:
         root: how the program names the outermost object: "model", "self".
         path: how to reach the tensor from it: ".layers[0].weight".
-        kind: "parameter", "buffer", "attribute", "list" or "dict"; for a module in a list or dict, of that.
+        kind: "parameter", "buffer", "attribute", "class attribute", "list" or "dict"; of a module in a
+            list or a dict, that.
         name: the attribute that holds it, or the list or dict in which it is.
         module: the object whose attribute that is; kept only while the error is examined.
         inner: the module whose parameter or buffer it is, or None.
@@ -52,10 +54,11 @@ def held_by_module(
         wanted: the ids of the tensors to find; all of them by default.
         seen: the ids of modules that were looked at before; those of this one are added.
     """
-    todo: list[tuple[str, Any, tuple[str, str, Any] | None]] = [("", module, None)]
+    todo: deque[tuple[str, Any, tuple[str, str, Any] | None]] = deque([("", module, None)])
     seen = set() if seen is None else seen
+    asked: set[type] = set()
     while todo:
-        path, module, within = todo.pop()
+        path, module, within = todo.popleft()
         if id(module) in seen:
             continue
         seen.add(id(module))
@@ -68,6 +71,11 @@ def held_by_module(
         for name, child in own.get("_modules", {}).items():
             if child is not None:
                 todo.append((path + step(module, name), child, within))
+        if type(module) not in asked:
+            asked.add(type(module))
+            for name, tensor in _of_class(type(module)):
+                if name not in own:
+                    yield tensor, Holder(root, f"{path}.{name}", *(within or ("class attribute", name, module)))
         for name, value in own.items():
             if name in _constructed() or type(value) in _PLAIN:
                 continue
@@ -82,6 +90,16 @@ def held_by_module(
                     todo.append((f"{path}.{name}{inner}", child, within or (kind, name, module)))
 
 
+def _of_class(kind: type) -> list[tuple[str, Any]]:
+    """The tensors that stand in a class of modules, and in those that it inherits from."""
+    own = [
+        owner
+        for owner in kind.__mro__
+        if str(vars(owner).get("__module__")).partition(".")[0] not in ("torch", "builtins")
+    ]
+    return [(name, held) for owner in own for name, held in vars(owner).items() if safely.is_tensor(held)]
+
+
 @functools.cache
 def _constructed() -> frozenset[str]:
     """What every module keeps for itself."""
@@ -90,7 +108,8 @@ def _constructed() -> frozenset[str]:
 
 def step(module: Any, name: str) -> str:
     """From a module to its child, as a program writes it."""
-    if not name.isdecimal() and name.isidentifier():
+    of_names = any(safely.is_a(module, "torch.nn", kind) for kind in ("ModuleDict", "ParameterDict"))
+    if not name.isdecimal() and name.isidentifier() and not of_names:
         return f".{name}"
     return f"[{name}]" if name.isdecimal() else f'["{name}"]'
 

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from samedevice.doctor.live import safely
+from samedevice.doctor.live.retold import made_in_a_replica, returned_gradient, touched_in_a_worker
 from samedevice.doctor.live.safely import MISSING
 from samedevice.doctor.live.scene import Scene
 from samedevice.doctor.live.stack import Call
 from samedevice.doctor.live.suspects import Party, parties_of
-from samedevice.doctor.live.values import Operand, operands
+from samedevice.doctor.live.values import Operand, operands, value
 
 # Causes whose tensor is on an accelerator and is wanted on the CPU.
 _WANTED_ON_CPU = {"numpy_conversion", "cpu_only_argument", "pin_memory_on_cuda_tensor"}
@@ -31,14 +32,20 @@ _DEVICE_NAMED = {
 def lone_suspects(scene: Scene, cause: str) -> list[Party]:
     """The thing at fault by the message's own cause, most suspect first."""
     if cause == "data_parallel_unreplicated_state":
-        return list(_shared_by_replicas(scene))
+        shared = list(_shared_by_replicas(scene))
+        named = [party for party in shared if f"{party.operand.expression.partition('[')[0]}" in scene.text]
+        return named or list(made_in_a_replica(scene)) or shared
+    if cause == "fork_cuda":
+        return list(touched_in_a_worker(scene))
+    if cause == "grad_device" and (returned := list(returned_gradient(scene))):
+        return returned
     # What a library's own frame names is surer than what the user's line passes on.
     for call in scene.below if cause in _WANTED_ELSEWHERE or cause == "generator_device" else scene.below[::-1]:
         found = list(_in(call, cause))
         if found:
             # Of several the one that decides on sizes: lengths, indices, places.
             return sorted(found, key=lambda party: party.tensor is None or safely.is_floating(party.tensor))
-    return []
+    return list(_asked(scene.place)) if cause in _DEVICE_NAMED and not scene.place.in_library else []
 
 
 def is_lone(cause: str) -> bool:
@@ -64,6 +71,23 @@ def _in(call: Call, cause: str) -> Iterator[Party]:
     for operand in operands(call):
         if where := _named(operand, cause):
             yield Party(None, where, call, operand)
+
+
+def _asked(call: Call) -> Iterator[Party]:
+    """Where no name of a device is to be had: what `.cuda()` moves, a number, an expression."""
+    match call.node:
+        case ast.Call(func=ast.Attribute(attr="cuda", value=moved), args=[], keywords=[]):
+            held = value(moved, call)
+            tensor = held if safely.is_tensor(held) else None
+            where = safely.device(tensor) if tensor is not None else "cpu"
+            yield Party(tensor, where, call, Operand(moved, held, "moved"))
+        case ast.Call(args=[*arguments], keywords=keywords):
+            for node in [*arguments, *(keyword.value for keyword in keywords if keyword.arg == "device")]:
+                held = value(node, call)
+                if type(held) is int:
+                    yield Party(None, f"cuda:{held}", call, Operand(node, held))
+                elif held is MISSING and not isinstance(node, ast.Starred):
+                    yield Party(None, "unknown", call, Operand(node, held))
 
 
 def _named(operand: Operand, cause: str) -> str:
@@ -105,11 +129,6 @@ def data_parallel(scene: Scene) -> Any:
     return next((one for one in held if safely.is_a(one, "torch.nn", "DataParallel")), None)
 
 
-def gathered(scene: Scene) -> Party | None:
-    """What DataParallel's replicas returned, when it could not be joined: by the name of the wrapped module."""
-    node = scene.place.node
-    whole = data_parallel(scene)
-    joins = any("scatter_gather" in call.file for call in scene.below)
-    if whole is None or not isinstance(node, ast.Call) or not joins:
-        return None
-    return Party(None, "cpu", scene.place, Operand(node.func, whole))
+def is_gathering(scene: Scene) -> bool:
+    """Whether DataParallel was joining what its replicas returned."""
+    return data_parallel(scene) is not None and any("scatter_gather" in call.file for call in scene.below)

@@ -1,7 +1,11 @@
 """Where a local name got its value: read from the function's source, last assignment above the failing line first."""
 
 import ast
+import types
+from collections.abc import Iterator
 from dataclasses import dataclass
+
+from samedevice.doctor.live.stack import scope as scope_of
 
 # Functions of torch that make a tensor where `device=` says, else on the default device.
 FACTORIES = {
@@ -10,6 +14,9 @@ FACTORIES = {
     "tensor", "as_tensor", "asarray", "tril_indices", "triu_indices", "zeros", "Tensor", "FloatTensor", "LongTensor",
     "IntTensor", "BoolTensor", "DoubleTensor", "scalar_tensor", "complex", "polar", "range", "empty_strided",
 }  # fmt: skip
+
+
+_MOVES = {"to", "cuda", "cpu"}
 
 
 @dataclass(frozen=True)
@@ -34,7 +41,7 @@ def origin(name: str, scope: ast.AST, line: int, failed: ast.stmt | None = None)
     """Where `name` got the value that it has at `line` of `scope`; not in the statement that failed there."""
     best: tuple[int, Origin] | None = None
     for node in ast.walk(scope):
-        found = _gives(node, name) if node is not failed else None
+        found = gives(node, name) if node is not failed else None
         if found is None:
             continue
         given = getattr(node, "lineno", None) or node.target.lineno  # type: ignore[attr-defined]
@@ -58,12 +65,19 @@ def kind_of(value: ast.expr) -> str:
                 return "moved"
             receiver = value.func.value if isinstance(value.func, ast.Attribute) else None
             # torch.zeros(3).float() and torch.triu(torch.ones(3, 3)) are made where their inner call made them.
-            for inner in [receiver, *value.args[:1]]:
+            begins = ast.unparse(value.func).split(".")
+            arguments = value.args[:1] if begins[0] in ("torch", "F") or "functional" in begins else []
+            for inner in [receiver, *arguments]:
                 if inner is not None and kind_of(inner) in ("made", "moved"):
                     return kind_of(inner)
             return "call"
         case ast.BinOp():
-            return next((kind for kind in (kind_of(value.left), kind_of(value.right)) if kind == "made"), "other")
+            sides = (kind_of(value.left), kind_of(value.right))
+            return next((kind for kind in ("made", "moved") if kind in sides), "other")
+        case ast.Compare():
+            return kind_of(value.left)
+        case ast.IfExp():
+            return kind_of(value.body)
         case ast.UnaryOp():
             return kind_of(value.operand)
         case ast.Subscript():
@@ -85,15 +99,53 @@ def device_argument(node: ast.Call) -> ast.expr | None:
 
 def discarded_move(name: str, scope: ast.AST) -> ast.Expr | None:
     """A statement `name.to(...)` whose result nobody takes."""
+    return next((node for moved, node in _discarded(scope) if moved == name), None)
+
+
+def discarded_moves(scope: ast.AST) -> list[str]:
+    """What is moved in statements whose result nobody takes."""
+    return [moved for moved, _ in _discarded(scope)]
+
+
+def moved_in_a_loop(scope: ast.AST) -> set[str]:
+    """The names of containers whose tensors a loop moves one by one, in vain."""
+    loops = [origin(moved, scope, 10**9) for moved in discarded_moves(scope)]
+    over = [loop.value for loop in loops if loop.kind == "loop" and loop.value is not None]
+    return {node.id for value in over for node in ast.walk(value) if isinstance(node, ast.Name)}
+
+
+def _discarded(scope: ast.AST) -> Iterator[tuple[str, ast.Expr]]:
     for node in ast.walk(scope):
         match node:
             case ast.Expr(value=ast.Call(func=ast.Attribute(attr="to" | "cuda" | "cpu", value=moved))):
-                if ast.unparse(moved).replace("'", '"') == name:
-                    return node
+                yield ast.unparse(moved).replace("'", '"'), node
+
+
+def discarded_in(held_by: object, name: str) -> ast.Expr | None:
+    """A statement `self.name.to(...)`, whose result nobody takes, in the methods of an object's class."""
+    for owner in type(held_by).__mro__:
+        for method in vars(owner).values():
+            if type(method) is types.FunctionType and name in method.__code__.co_names:
+                tree = scope_of(method.__code__, method.__globals__) if _MOVES & {*method.__code__.co_names} else None
+                if tree is not None and (found := discarded_move(f"self.{name}", tree)) is not None:
+                    return found
     return None
 
 
-def _gives(node: ast.AST, name: str) -> Origin | None:
+def assigned(held_by: object, name: str) -> ast.expr | None:
+    """What the methods of an object's class assign to the attribute `name`, `__init__` first."""
+    for owner in type(held_by).__mro__:
+        methods = {key: one for key, one in vars(owner).items() if type(one) is types.FunctionType}
+        for method in [*filter(None, [methods.pop("__init__", None)]), *methods.values()]:
+            tree = scope_of(method.__code__, method.__globals__) if name in method.__code__.co_names else None
+            came = origin(f"self.{name}", tree, 10**9) if tree is not None else None
+            if came is not None and came.value is not None:
+                return came.value
+    return None
+
+
+def gives(node: ast.AST, name: str) -> Origin | None:
+    """What a statement gives to `name`, or None where it gives it nothing."""
     match node:
         case ast.Assign():
             for target in node.targets:

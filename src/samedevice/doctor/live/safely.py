@@ -64,8 +64,13 @@ def attribute(value: object, name: str) -> Any:
                 return found
     if is_tensor(value):
         return tensor_attribute(value, name)
-    if type(value).__getattribute__ is not object.__getattribute__:
+    if type(type(value).__getattribute__) is not types.WrapperDescriptorType:  # the program's own
         return MISSING
+    if is_one_of(value, type):
+        held = next(
+            (vars(owner)[name] for owner in type.__dict__["__mro__"].__get__(value) if name in vars(owner)), MISSING
+        )
+        return MISSING if held is MISSING or hasattr(type(held), "__get__") else held
     own = attributes(value)
     for owner in type(value).__mro__:
         held = vars(owner).get(name, MISSING)
@@ -80,6 +85,21 @@ def attribute(value: object, name: str) -> Any:
             return own[name]
         return MISSING if hasattr(type(held), "__get__") else held
     return own.get(name, MISSING)
+
+
+def method(value: object, name: str) -> types.FunctionType | None:
+    """The function that `value.name(...)` runs, where that is a method of the program's."""
+    held = next((vars(owner)[name] for owner in type(value).__mro__ if name in vars(owner)), None)
+    if type(held) in (staticmethod, classmethod):
+        held = held.__func__  # type: ignore[union-attr]
+    return held if type(held) is types.FunctionType else None
+
+
+def getter(value: object, name: str) -> types.FunctionType | None:
+    """The function that `value.name` runs, where that is a property."""
+    held = next((vars(owner)[name] for owner in type(value).__mro__ if name in vars(owner)), None)
+    found = held.fget if type(held) is property else None
+    return found if type(found) is types.FunctionType else None
 
 
 def tensor_attribute(tensor: Any, name: str) -> Any:
@@ -122,8 +142,20 @@ def items(value: Any) -> list[tuple[str, Any]]:
         return [(f"[{_quoted(key)}]", held) for key, held in _first(pairs) if type(key) in (str, int)]
     for kind in (list, tuple):
         if is_one_of(value, kind):
-            return [(f"[{index}]", held) for index, held in enumerate(_first(kind.__iter__(value)))]
+            names = _fields(value)
+            return [
+                (f".{names[index]}" if names else f"[{index}]", held)
+                for index, held in enumerate(_first(kind.__iter__(value)))
+            ]
     return []
+
+
+def _fields(value: Any) -> tuple[str, ...]:
+    """The names of a named tuple."""
+    for owner in type(value).__mro__:
+        if type(fields := vars(owner).get("_fields")) is tuple:
+            return fields
+    return ()
 
 
 def inside(value: Any, depth: int = 3) -> list[tuple[str, Any]]:

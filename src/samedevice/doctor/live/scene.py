@@ -35,6 +35,11 @@ class Scene:
         return self.user[0]
 
     @functools.cached_property
+    def third_party(self) -> list[Call]:
+        """The frames of other libraries than PyTorch that the failing line of the user's leads to, innermost first."""
+        return [call for call in self.below if call.in_third_party and call is not self.place]
+
+    @functools.cached_property
     def below(self) -> list[Call]:
         """The frames that the failing line of the user's leads to, innermost first, and that line's own at the end."""
         return self.calls[self.calls.index(self.place) :][::-1]
@@ -58,45 +63,57 @@ class Scene:
                     self._holders.setdefault(id(kept), Holder(name, path, "state", key, optimizer))
         return self._holders.get(id(tensor))
 
+    def want(self, tensor: Any) -> None:
+        """Look for the holder of one more tensor."""
+        if id(tensor) not in self.wanted:
+            self.wanted.add(id(tensor))
+            self._seen.clear()
+            self._looked = False
+
     def held_within(self, module: Any) -> list[tuple[Any, Holder]]:
         """Each tensor that a module holds."""
         return list(held_by_module("", module))
 
     def modules(self) -> list[tuple[str, Any]]:
         """The modules that the user's frames name, innermost frame first."""
-        return [found for call in self.user for found in self._named_modules(call)]
+        return [found for call in self.user for found in self.named_modules(call)]
 
     def optimizers(self) -> list[tuple[str, Any]]:
         found = []
         for call in self.user:
-            for name, held in self._names(call):
+            for name, held in self.names(call):
                 if safely.is_optimizer(held):
                     found.append((name, held))
-                found += [(f"{name}.{key}", one) for key, one in _own(held) if safely.is_optimizer(one)]
+                found += [(f"{name}.{key}", one) for key, one in own(held) if safely.is_optimizer(one)]
         return found
 
-    def expression(self, tensor: Any) -> tuple[str, Call, ast.expr | None] | None:
-        """What the user's code calls a tensor, the frame that does, and the node where the failing line has it."""
-        for call in self.user if not self.place.in_library else ():
+    def expression(self, tensor: Any, calls: list[Call] | None = None) -> tuple[str, Call, ast.expr | None] | None:
+        """What the user's code calls a tensor, the frame that does, and the node where the failing line has it.
+
+        Arguments:
+            tensor: it.
+            calls: the frames to look in; the user's by default.
+        """
+        for call in calls if calls is not None else self.user if not self.place.in_library else ():
             for node in sorted(_expressions(call.node), key=lambda node: -len(ast.unparse(node))):
                 if value(node, call) is tensor:
                     return ast.unparse(node).replace("'", '"'), call, node
-            for name, held in self._names(call):
+            for name, held in self.names(call):
                 if held is tensor:
                     return name, call, None
-            for name, held in self._names(call):
+            for name, held in self.names(call):
                 for path, inner in safely.inside(held):
                     if inner is tensor:
                         return name + path, call, None
         return None
 
     def _look(self, call: Call) -> None:
-        for root, module in self._named_modules(call):
+        for root, module in self.named_modules(call):
             self._look_at(type(module).__name__ if call.in_library else root, module, call)
-        for name, held in self._names(call):
+        for name, held in self.names(call):
             if call.in_library or safely.is_module(held) or safely.is_tensor(held) or safely.is_optimizer(held):
                 continue
-            for key, one in _own(held):
+            for key, one in own(held):
                 kind = "attribute" if safely.is_tensor(one) else "dict" if safely.is_one_of(one, dict) else "list"
                 for path, tensor in safely.inside(one):
                     self._holders.setdefault(id(tensor), Holder(name, f".{key}{path}", kind, key, held))
@@ -105,24 +122,24 @@ class Scene:
         for tensor, holder in held_by_module(root, module, self.wanted, self._seen):
             self._holders.setdefault(id(tensor), replace(holder, is_named=not call.in_library))
 
-    def _named_modules(self, call: Call) -> list[tuple[str, Any]]:
+    def named_modules(self, call: Call) -> list[tuple[str, Any]]:
         found = []
-        for name, held in self._names(call):
+        for name, held in self.names(call):
             if safely.is_module(held):
                 found.append((name, held))
             elif not call.in_library and not safely.is_tensor(held):
-                found += [(f"{name}.{key}", one) for key, one in _own(held) if safely.is_module(one)]
+                found += [(f"{name}.{key}", one) for key, one in own(held) if safely.is_module(one)]
         return found
 
-    def _names(self, call: Call) -> list[tuple[str, Any]]:
+    def names(self, call: Call) -> list[tuple[str, Any]]:
         """The frame's names: `self` first, then its own, then the globals that its code uses."""
-        own = dict(list(call.locals.items())[:_LOOKED_AT])
+        local = dict(list(call.locals.items())[:_LOOKED_AT])
         used = {name: call.frame.f_globals[name] for name in call.frame.f_code.co_names if name in call.frame.f_globals}
-        first = {"self": own["self"]} if "self" in own else {}
-        return [*(first | own | used).items()]
+        first = {"self": local["self"]} if "self" in local else {}
+        return [*(first | local | used).items()]
 
 
-def _own(held: Any) -> list[tuple[str, Any]]:
+def own(held: Any) -> list[tuple[str, Any]]:
     """The attributes of an object of the program's, which may hold modules and tensors; of nothing else's."""
     if safely.is_one_of(held, type, dict, list, tuple, str, bytes, int, float, types.FunctionType, types.MethodType):
         return []

@@ -16,8 +16,9 @@ from typing import Any
 
 from samedevice.doctor.live.unsourced import statements
 
-_OURS = str(Path(__file__).parents[2]) + os.sep
-_LIBRARY = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}", "<frozen ", "<__array_function__")
+OURS = str(Path(__file__).parents[2]) + os.sep
+_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+_LIBRARY = (*_INSTALLED, "<frozen ", "<__array_function__")
 _STANDARD = str(Path(os.__file__).parent) + os.sep
 # What stands between a call and PyTorch's C++, on a simulated GPU and under a default device.
 _PLUMBING = tuple(str(Path("torch", file)) for file in ("_ops.py", "overrides.py", "utils/_device.py"))
@@ -41,7 +42,12 @@ class Call:
 
     @property
     def in_library(self) -> bool:
-        return any(part in self.file for part in _LIBRARY) or self.file.startswith((_STANDARD, _torch_folder()))
+        return is_library(self.file)
+
+    @property
+    def in_third_party(self) -> bool:
+        """Whether a library other than PyTorch and Python's own stands here."""
+        return is_third_party(self.file)
 
     @functools.cached_property
     def locals(self) -> dict[str, Any]:
@@ -128,8 +134,10 @@ class Call:
 
     @functools.cached_property
     def scope(self) -> ast.AST | None:
-        """The function's own statements, at the lines and columns of its file; None in a library."""
-        return None if self.in_library else scope(self.frame.f_code, self.frame.f_globals)
+        """The function's own statements, at the lines and columns of its file; None in PyTorch and in Python's own."""
+        if self.in_library and not self.in_third_party:
+            return None
+        return scope(self.frame.f_code, self.frame.f_globals)
 
 
 def scope(code: types.CodeType, globals_: dict[str, Any]) -> ast.AST | None:
@@ -158,6 +166,16 @@ def scope(code: types.CodeType, globals_: dict[str, Any]) -> ast.AST | None:
     return None
 
 
+def is_library(file: str) -> bool:
+    """Whether a file is not the user's own."""
+    return any(part in file for part in _LIBRARY) or file.startswith((_STANDARD, _torch_folder(), OURS))
+
+
+def is_third_party(file: str) -> bool:
+    """Whether a file is of a library other than PyTorch and Python's own."""
+    return any(part in file for part in _INSTALLED) and not file.startswith((_torch_folder(), OURS))
+
+
 def calls(error: BaseException) -> list[Call]:
     """The frames that lead to `error`, outermost first, without the simulation's and PyTorch's plumbing."""
     return [call for call in _walk(error.__traceback__) if not _is_plumbing(call)]
@@ -171,7 +189,7 @@ def _walk(traceback: types.TracebackType | None) -> Iterator[Call]:
 
 def _is_plumbing(call: Call) -> bool:
     return (
-        call.file.startswith(_OURS)
+        call.file.startswith(OURS)
         or call.file.endswith(_PLUMBING)
         or call.function in ("__torch_function__", "__torch_dispatch__")
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from samedevice.doctor.live import safely
-from samedevice.doctor.live.origins import device_argument, kind_of
+from samedevice.doctor.live.origins import Origin, device_argument, kind_of
 from samedevice.doctor.live.safely import MISSING
 from samedevice.doctor.live.scene import Scene
 from samedevice.doctor.live.stack import Call
@@ -24,6 +24,7 @@ class Party:
         call: the frame that shows it.
         operand: what it is there.
         within: the path from the operand to the tensor: "", "[0]", ".weight".
+        came: how it came about, and the line that mends it, where no frame shows that.
     """
 
     tensor: Any
@@ -31,6 +32,8 @@ class Party:
     call: Call
     operand: Operand
     within: str = ""
+    came: Origin | None = None
+    mended: str = ""
 
     @property
     def role(self) -> str:
@@ -63,7 +66,9 @@ def suspects(parties: list[Party], scene: Scene) -> list[Party]:
     holders = [(party, scene.holder(party.tensor) if party.tensor is not None else None) for party in parties]
     if loose := [party for party, holder in holders if holder and not holder.moves]:
         return loose
-    home = next((party.device for party, holder in holders if holder), devices[0])
+    # Of two activations the one that is behind: a model over several GPUs begins at the first.
+    furthest = max(devices, key=lambda device: int(device.partition(":")[2] or 0))
+    home = next((party.device for party, holder in holders if holder), furthest)
     return [party for party in parties if party.device != home]
 
 
@@ -104,6 +109,8 @@ def receiver(node: ast.expr, call: Call) -> tuple[ast.expr, Any] | None:
                 node = inner
             case ast.UnaryOp(operand=inner):
                 node = inner
+            case ast.BinOp():
+                return receiver(node.left, call) or receiver(node.right, call)
             case _:
                 return None
     found = value(node, call)

@@ -1,10 +1,11 @@
 """The text of an exception as Python would print it, without running the program's own `__str__`."""
 
+import re
 import sys
 import traceback
 from collections.abc import Iterator
 
-from samedevice.doctor.live.stack import calls
+from samedevice.doctor.live.stack import OURS, calls
 
 
 def last_error() -> BaseException | None:
@@ -36,7 +37,8 @@ def text_of(error: BaseException) -> str:
     walked = [(call.frame, call.line) for call in calls(error)[-60:]]
     frames = "".join(traceback.StackSummary.extract(iter(walked)).format())
     start = "Traceback (most recent call last):\n" if frames else ""
-    return f"{start}{frames}{type(error).__name__}: {message_of(error)}"
+    # A worker's and a replica's frames are told again in the message.
+    return f"{start}{frames}{type(error).__name__}: {_RETOLD.sub('', message_of(error))}"
 
 
 def message_of(error: BaseException) -> str:
@@ -49,4 +51,5 @@ def message_of(error: BaseException) -> str:
     return ""
 
 
+_RETOLD = re.compile(rf'^  File "{re.escape(OURS)}.*\n(?:    .*\n)*', re.MULTILINE)
 _BUILT_IN = {BaseException.__str__, OSError.__str__, KeyError.__str__, UnicodeDecodeError.__str__}

@@ -26,6 +26,9 @@ _OPERATORS: dict[str, type[ast.operator]] = {
     "+": ast.Add, "-": ast.Sub, "*": ast.Mult, "/": ast.Div, "//": ast.FloorDiv, "%": ast.Mod, "@": ast.MatMult,
     "**": ast.Pow, "&": ast.BitAnd, "|": ast.BitOr, "^": ast.BitXor, "<<": ast.LShift, ">>": ast.RShift,
 }  # fmt: skip
+_COMPARISONS: dict[str, type[ast.cmpop]] = {
+    "==": ast.Eq, "!=": ast.NotEq, "<": ast.Lt, "<=": ast.LtE, ">": ast.Gt, ">=": ast.GtE,
+}  # fmt: skip
 
 
 def statements(code: types.CodeType) -> ast.Module:
@@ -42,6 +45,10 @@ def statements(code: types.CodeType) -> ast.Module:
         signature = ast.arguments([], arguments, None, [], [], None, [])
         body = [ast.FunctionDef(code.co_name, signature, body, [], lineno=code.co_firstlineno)]
     return ast.Module(body, [])
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 class _Reader:
@@ -84,9 +91,22 @@ class _Reader:
         elif name == "BINARY_SUBSCR":
             key, base = self.stack.pop(), self.stack.pop()
             self._push(one, ast.Subscript(base, key, ast.Load()))
+        elif name in ("BUILD_SLICE", "BINARY_SLICE"):
+            bounds = [None if _is_none(bound) else bound for bound in self._take(one.arg or 2)]
+            self._push(one, ast.Slice(*bounds))
+            if name == "BINARY_SLICE":
+                key, base = self.stack.pop(), self.stack.pop()
+                self._push(one, ast.Subscript(base, key, ast.Load()))
+        elif name == "UNARY_NEGATIVE":
+            self._push(one, ast.UnaryOp(ast.USub(), self.stack.pop()))
+        elif name == "FORMAT_SIMPLE" or (name == "FORMAT_VALUE" and not (one.arg or 0) & 4):
+            self._push(one, ast.FormattedValue(self.stack.pop(), -1))
+        elif name == "BUILD_STRING":
+            self._push(one, ast.JoinedStr(self._take(one.arg or 0)))
         elif name == "COMPARE_OP":
             right, left = self.stack.pop(), self.stack.pop()
-            self._push(one, ast.Compare(left, [ast.Eq()], [right]))
+            sign = one.argrepr.removeprefix("bool(").removesuffix(")")
+            self._push(one, ast.Compare(left, [_COMPARISONS.get(sign, ast.Eq)()], [right]))
         elif name in ("BUILD_LIST", "BUILD_TUPLE"):
             kind = ast.List if name == "BUILD_LIST" else ast.Tuple
             self._push(one, kind(self._take(one.arg or 0), ast.Load()))
@@ -104,6 +124,9 @@ class _Reader:
         elif name == "STORE_FAST_STORE_FAST":
             for part in argument:
                 self._store(one, ast.Name(part, ast.Store()))
+        elif name == "STORE_FAST_LOAD_FAST":
+            self._store(one, ast.Name(argument[0], ast.Store()))
+            self._push(one, ast.Name(argument[1], ast.Load()))
         elif name == "STORE_ATTR":
             self._store(one, ast.Attribute(self.stack.pop(), str(argument), ast.Store()))
         elif name == "STORE_SUBSCR":
@@ -124,7 +147,9 @@ class _Reader:
         elif name == "COPY":
             self.stack.append(self.stack[-one.arg])  # type: ignore[operator]
         elif name == "RETURN_VALUE":
-            self._statement(one, ast.Return(self.stack.pop()))
+            returned = self.stack.pop()
+            if not _is_none(returned):  # else the end of all code, at the place of its last statement
+                self._statement(one, ast.Return(returned))
         elif name == "POP_TOP":
             value = self.stack.pop()
             if isinstance(value, ast.expr):
@@ -196,9 +221,13 @@ class _Reader:
             self._statement(one, ast.Assign([target], value))
 
     def _skip(self, one: dis.Instruction) -> None:
-        """An instruction that is not read: as many unknown values as it leaves."""
+        """An instruction that is not read: what it takes stands for itself, and it leaves as many unknown values."""
         effect = dis.stack_effect(one.opcode, one.arg if one.opcode >= dis.HAVE_ARGUMENT else None, jump=False)
         if effect < 0:
-            self._take(min(-effect, len(self.stack)))
+            for taken in self._take(min(-effect, len(self.stack))):
+                if isinstance(taken, ast.Call | ast.BinOp | ast.Subscript):  # of a comprehension, say
+                    self._statement(one, ast.Expr(taken))
         for _ in range(effect):
-            self.stack.append(ast.Name(_UNKNOWN, ast.Load()))
+            unknown = ast.Name(_UNKNOWN, ast.Load())
+            unknown.lineno = unknown.end_lineno = unknown.col_offset = unknown.end_col_offset = 0
+            self.stack.append(unknown)

@@ -5,13 +5,14 @@ A call's value is not to be had, but its first argument or a missing `device=` o
 
 import ast
 import builtins
+import types
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from samedevice.doctor.live import safely
 from samedevice.doctor.live.safely import MISSING
-from samedevice.doctor.live.stack import Call
+from samedevice.doctor.live.stack import Call, scope
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +40,8 @@ def value(node: ast.AST, call: Call) -> Any:
             return MISSING
         case ast.Attribute():
             base = value(node.value, call)
-            return MISSING if base is MISSING else safely.attribute(base, node.attr)
+            found = MISSING if base is MISSING else safely.attribute(base, node.attr)
+            return _computed(base, node.attr, call) if found is MISSING and base is not MISSING else found
         case ast.Subscript():
             base, key = value(node.value, call), value(node.slice, call)
             return MISSING if base is MISSING or key is MISSING else safely.item(base, key)
@@ -55,6 +57,47 @@ def value(node: ast.AST, call: Call) -> Any:
             items = [value(item, call) for item in node.elts]
             return MISSING if any(item is MISSING for item in items) else items
     return MISSING
+
+
+@dataclass(frozen=True)
+class _Getter:
+    """A property's getter, as if it were running: what its `return` names can be looked up."""
+
+    locals: dict[str, Any]
+    frame: types.SimpleNamespace
+    depth: int
+
+
+def _computed(base: Any, name: str, call: Any) -> Any:
+    """`base.name`, a property that only returns what can be looked up."""
+    depth = call.depth if isinstance(call, _Getter) else 0
+    function = safely.getter(base, name)
+    if function is None or depth > 3:
+        return MISSING
+    returned = returns(function)
+    if len(returned) != 1:
+        return MISSING
+    first = function.__code__.co_varnames[:1]
+    within = _Getter(dict.fromkeys(first, base), types.SimpleNamespace(f_globals=function.__globals__), depth + 1)
+    return value(returned[0], within)  # type: ignore[arg-type]
+
+
+def returns(function: types.FunctionType) -> list[ast.expr]:
+    """What a function returns, as its source has it."""
+    tree = scope(function.__code__, function.__globals__)
+    nodes = ast.walk(tree) if tree is not None else ()
+    return [node.value for node in nodes if isinstance(node, ast.Return) and node.value is not None]
+
+
+def function_of(node: ast.expr, call: Call) -> types.FunctionType | None:
+    """The function that a call of `node` runs, where it is one of the program's."""
+    found = value(node, call)
+    if type(found) is types.FunctionType:
+        return found
+    if isinstance(node, ast.Attribute):
+        base = value(node.value, call)
+        return safely.method(base, node.attr) if base is not MISSING else None
+    return None
 
 
 def _joined(node: ast.JoinedStr, call: Call) -> Any:

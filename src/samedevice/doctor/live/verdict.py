@@ -1,171 +1,22 @@
-"""Why a tensor is where it is, as a cause of the catalog, and the line to change in the program's own names."""
+"""Why a tensor is where it is, as a cause of the catalog: the first of the tests below that says so."""
 
 import ast
-import copy
 import re
 import types
-from dataclasses import dataclass
-from typing import Any
 
 from samedevice.doctor.live import origins, safely
-from samedevice.doctor.live.holders import Holder, held_by_module
-from samedevice.doctor.live.origins import Origin, origin
-from samedevice.doctor.live.safely import MISSING
-from samedevice.doctor.live.scene import Scene
+from samedevice.doctor.live.about import Suspect, is_of_a_library, made_and_called
+from samedevice.doctor.live.holders import Holder
+from samedevice.doctor.live.origins import kind_of, origin
 from samedevice.doctor.live.stack import Call, scope
-from samedevice.doctor.live.suspects import DEVICE_NAMES, Party, receiver, wants_cpu
-from samedevice.doctor.live.values import value
-
-
-@dataclass(frozen=True, eq=False)
-class Suspect:
-    """A tensor in the wrong place, and what is known of it while the frames are alive.
-
-    Attributes:
-        expression: as the source has it; call, the frame whose source that is.
-        party: what it did in the failing operation; `others` are the devices of the rest.
-        holder: the module or object that holds it.
-        came: where its name got it.
-        scope: the frame in which `came` was read, and that name.
-    """
-
-    expression: str
-    call: Call
-    party: Party
-    others: tuple[str, ...]
-    rest: tuple[Party, ...]
-    holder: Holder | None
-    came: Origin
-    scope: Call
-    name: str
-    scene: Scene
-    likely: tuple[str, ...]
-
-    @property
-    def home(self) -> str:
-        """The device where it is wanted."""
-        return next((where for where in self.others if where != "cpu"), self.others[0] if self.others else "")
-
-
-def suspect(party: Party, all_parties: list[Party], scene: Scene, likely: tuple[str, ...]) -> Suspect:
-    """Gather what is known of a tensor; `likely` are the causes that the text speaks for."""
-    holder = scene.holder(party.tensor) if party.tensor is not None else None
-    expression, call = _named(party, holder, scene)
-    came, scope, name = _came(party, expression, call, scene)
-    if holder is None and scope is not call:
-        expression, call = name, scope  # where the program can change it
-    others = tuple(dict.fromkeys(other.device for other in all_parties if other.device != party.device))
-    rest = tuple(other for other in all_parties if other.device != party.device)
-    return Suspect(expression, call, party, others, rest, holder, came, scope, name, scene, likely)
-
-
-def _named(party: Party, holder: Holder | None, scene: Scene) -> tuple[str, Call]:
-    written = party.operand.node
-    if (
-        isinstance(written, (ast.Attribute, ast.Subscript))
-        and party.call is scene.place
-        and scene.expression(party.tensor) is None
-    ):
-        return party.operand.expression, party.call  # a replica's own words
-    if party.tensor is not None:
-        if found := scene.expression(party.tensor):
-            return found[0], found[1]
-        if holder and holder.is_named:
-            return holder.expression, scene.place
-        if holder and (made := _made_and_called(scene.place)):
-            return made, scene.place
-    if not party.call.in_library:
-        return party.operand.expression + party.within, party.call
-    if loader := _loader(scene.place):
-        return loader, scene.place
-    # A view or a copy that a library made: of what the user's line passes there.
-    passed = [
-        one
-        for one in _arguments(scene.place)
-        if any(safely.device(tensor) == party.device for _, tensor in safely.inside(value(one, scene.place)))
-    ]
-    if passed:
-        return ast.unparse(passed[0]).replace("'", '"'), scene.place
-    unnamed = [one for one in _arguments(scene.place) if value(one, scene.place) is MISSING]
-    if len(unnamed) == 1:
-        begins = receiver(unnamed[0], scene.place)
-        if begins and safely.device(begins[1]) != party.device:
-            begins = None
-        return ast.unparse(begins[0] if begins else unnamed[0]).replace("'", '"'), scene.place
-    return party.operand.expression + party.within, party.call
-
-
-def _loader(call: Call) -> str:
-    """The DataLoader that the failing loop goes over."""
-    node = call.node.iter if isinstance(call.node, (ast.For, ast.AsyncFor)) else call.node
-    if isinstance(node, ast.expr):
-        over = value(node, call)
-        made = isinstance(node, ast.Call) and origins.called(node) == "DataLoader"
-        if made or safely.is_a(over, "torch.utils.data", "DataLoader"):
-            return ast.unparse(node).replace("'", '"')
-    return ""
-
-
-def _made_and_called(call: Call) -> str:
-    """`nn.LayerNorm(8)` of `nn.LayerNorm(8)(x)`."""
-    match call.node:
-        case ast.Call(func=ast.Call() as made):
-            return ast.unparse(made).replace("'", '"')
-    return ""
-
-
-def _arguments(call: Call) -> list[ast.expr]:
-    found: list[ast.expr] = []
-    for node in ast.walk(call.node) if call.node is not None else ():
-        if isinstance(node, ast.Call):
-            found += [*node.args, *(keyword.value for keyword in node.keywords)]
-            break
-    return found
-
-
-def _came(party: Party, expression: str, call: Call, scene: Scene) -> tuple[Origin, Call, str]:
-    """Follow a name to what gave it its value: through arguments to the frames outside."""
-    name = expression
-    if party.tensor is None:
-        return Origin(origins.kind_of(party.operand.node), None, party.operand.node), call, name
-    for _ in range(20):
-        if call.scope is None:
-            return Origin("other", None, None), call, name
-        came = origin(name, call.scope, call.line, call.statement)
-        first = re.match(r"\w+", name)
-        if came.kind == "other" and came.value is None and first and first[0] != "self" and "(" not in name:
-            came = origin(first[0], call.scope, call.line, call.statement)
-        if came.kind == "other" and isinstance(came.value, ast.Name):
-            return came, call, name
-        if came.kind != "argument":
-            return came, call, name
-        outside = scene.user[scene.user.index(call) + 1 :] if call in scene.user else []
-        for caller in outside:
-            names = [node for node in ast.walk(caller.node) if isinstance(node, ast.expr)] if caller.node else []
-            inner = [node for node in names if value(node, caller) is party.tensor]
-            if inner:
-                name, call = ast.unparse(max(inner, key=lambda node: len(ast.unparse(node)))).replace("'", '"'), caller
-                break
-            if len(passed := [one for one in _arguments(caller) if value(one, caller) is MISSING]) == 1:
-                return Origin(origins.kind_of(passed[0]), None, passed[0]), caller, ast.unparse(passed[0])
-        else:
-            return came, call, name
-    return came, call, name
+from samedevice.doctor.live.suspects import wants_cpu
+from samedevice.doctor.live.totals import given_in, grows, is_updated, is_written_to
+from samedevice.doctor.live.values import function_of, returns, value
 
 
 def cause(about: Suspect) -> str:
     """The catalog's cause."""
     return next(filter(None, (test(about) for test in _TESTS)), about.likely[0] if about.likely else "library_bug")
-
-
-def returned_on_cpu(whole: Any, likely: list[str]) -> str:
-    """Why a replica of DataParallel returned a CPU tensor: its forward moved it there, or made it there."""
-    forward = vars(type(safely.attribute(whole, "module"))).get("forward")
-    tree = scope(forward.__code__, forward.__globals__) if isinstance(forward, types.FunctionType) else None
-    for node in ast.walk(tree) if tree else ():
-        if isinstance(node, ast.Call) and origins.called(node) == "cpu" and "data_parallel_output_on_cpu" in likely:
-            return "data_parallel_output_on_cpu"
-    return likely[0] if likely else "library_bug"
 
 
 def _in(about: Suspect, *parts: str) -> bool:
@@ -184,14 +35,54 @@ def _meta(about: Suspect) -> str:
     return "meta_device_leftover" if "meta" in (about.party.device, *about.others) else ""
 
 
+def _library(about: Suspect) -> str:
+    """Whether a library made it, or keeps it where `.to()` does not see it, and nobody gave it from outside."""
+    held = about.holder
+    if held is not None:
+        bug = about.scene.third_party and safely.is_module(held.module) and not held.moves and is_of_a_library(held)
+        return "library_bug" if bug and not is_updated(about, held) else ""
+    return "library_bug" if about.scope.in_third_party and about.came.kind not in ("loop", "argument") else ""
+
+
 def _thrown_away(about: Suspect) -> str:
-    if about.scope.scope is not None and origins.discarded_move(about.name, about.scope.scope):
+    tree = about.scope.scope
+    held = about.holder
+    if held is not None and held.kind == "attribute" and origins.discarded_in(held.module, held.name) is not None:
         return "in_place_or_copy"
-    if about.came.kind == "other" and isinstance(about.came.value, ast.Name) and about.scope.scope is not None:
-        source = origin(about.came.value.id, about.scope.scope, about.scope.line)
-        if source.kind == "moved":
-            return "in_place_or_copy"
+    if tree is None or not about.name:
+        return ""
+    if origins.discarded_move(about.name, tree) is not None:
+        return "in_place_or_copy"
+    alias = about.came.value if about.came.kind == "other" else None
+    if isinstance(alias, ast.Name) and origin(alias.id, tree, about.scope.line).kind == "moved":
+        return "in_place_or_copy"
+    root = (re.match(r"\w+", about.name) or [""])[0]
+    if root in origins.moved_in_a_loop(tree):
+        return "in_place_or_copy"
+    if isinstance(about.came.value, ast.Call):
+        helper = function_of(about.came.value.func, about.scope)
+        return "in_place_or_copy" if helper is not None and _throws_away(helper, about.came.value, about.scope) else ""
     return ""
+
+
+def _throws_away(helper: types.FunctionType, called: ast.Call, call: Call) -> bool:
+    """Whether a helper moves what it was given, or what is in it, and returns that as it was."""
+    tree = scope(helper.__code__, helper.__globals__)
+    given = [value(argument, call) for argument in called.args]
+    if tree is None or any(safely.is_module(one) for one in given):
+        return False
+    returned = {node.id for one in returns(helper) for node in ast.walk(one) if isinstance(node, ast.Name)}
+    return bool(returned & {*origins.discarded_moves(tree), *origins.moved_in_a_loop(tree)})
+
+
+def _loss_weight(about: Suspect) -> str:
+    """The `weight=` of a function such as cross_entropy."""
+    is_weight = about.party.role in ("weight", "pos_weight")
+    functions = [
+        call.function for call in about.scene.below if call.file.replace("\\", "/").endswith("nn/functional.py")
+    ]
+    is_loss = any("loss" in name or "entropy" in name for name in functions)
+    return "loss_weight_not_moved" if about.holder is None and is_weight and is_loss else ""
 
 
 def _held(about: Suspect) -> str:
@@ -199,7 +90,7 @@ def _held(about: Suspect) -> str:
     if held is None or held.kind == "state":
         return ""
     if not safely.is_module(held.module):
-        return _index(about) or "metric_or_accumulator_state"
+        return _held_by_an_object(about, held)
     if held.moves:
         if safely.is_a(held.module, "torch.nn.modules.loss", "_Loss"):
             return "loss_weight_not_moved"
@@ -214,16 +105,35 @@ def _held(about: Suspect) -> str:
         return "data_parallel_unreplicated_state"
     if _made_here(about):
         return "tensor_created_in_forward_without_device"
+    if is_of_a_library(held) and is_updated(about, held):
+        return "metric_or_accumulator_state"
     return "unregistered_tensor_attribute"
+
+
+def _held_by_an_object(about: Suspect, held: Holder) -> str:
+    """Of an attribute of an object that is no module: a metric, a buffer of experience, a batch of one's own."""
+    if found := _index(about):
+        return found
+    if is_written_to(about):
+        return "metric_or_accumulator_state"
+    if about.came.kind in ("loop", "call") or _feeds_a_model(about):
+        return ""  # a batch
+    if is_updated(about, held):
+        return "metric_or_accumulator_state"
+    made = origins.assigned(held.module, held.name)
+    if made is not None and kind_of(made) == "made" and not _target(about):
+        return "" if _spans_gpus(about) else "tensor_created_in_forward_without_device"
+    return ""
 
 
 def _made_in_forward(about: Suspect, held: Holder) -> bool:
     call = about.scene.place
-    if not held.is_named and _made_and_called(call):
+    if not held.is_named and made_and_called(call):
         return True
-    if call.scope is None or not held.root.isidentifier() or not safely.is_module(call.method_of):
+    if call.scope is None or not _in_forward(about) or call.function == "__init__":
         return False
-    return origin(held.root, call.scope, call.line).kind == "call"
+    module = held.expression.removesuffix(f".{held.name}")
+    return origin(module, call.scope, call.line).kind == "call"
 
 
 def _made_here(about: Suspect) -> bool:
@@ -272,44 +182,24 @@ def _is_named(named: object, *devices: str) -> bool:
 
 
 def _accumulator(about: Suspect) -> str:
-    if (about.came.kind != "made" and not isinstance(about.came.value, ast.List)) or _in_forward(about):
+    if (about.came.kind != "made" and not isinstance(about.came.value, ast.List | ast.Dict)) or _in_forward(about):
         return ""
     node = about.scene.place.node
     if isinstance(node, ast.AugAssign) and about.party.operand.node is node.target:
         return "metric_or_accumulator_state"
     if about.scope.scope is None or about.came.statement is None:
         return ""
-    if isinstance(about.came.value, ast.List) and _grows(about.scope.scope, re.match(r"\w+", about.name)):
+    if isinstance(about.came.value, ast.List) and grows(about.scope.scope, re.match(r"\w+", about.name)):
         return "metric_or_accumulator_state"
     for loop in ast.walk(about.scope.scope):
         if (
             isinstance(loop, (ast.For, ast.While))
             and loop.lineno <= about.scope.line <= (loop.end_lineno or 0)
             and about.came.statement not in ast.walk(loop)
-            and _given_in(loop, about.name)
+            and given_in(loop, about.name)
         ):
             return "metric_or_accumulator_state"
     return ""
-
-
-def _grows(tree: ast.AST, name: re.Match[str] | None) -> bool:
-    """Whether something is appended to a list."""
-    return name is not None and any(
-        isinstance(node, ast.Attribute) and node.attr in ("append", "extend") and ast.unparse(node.value) == name[0]
-        for node in ast.walk(tree)
-    )
-
-
-def _given_in(loop: ast.AST, name: str) -> bool:
-    for node in ast.walk(loop):
-        match node:
-            case ast.Assign(targets=[target]) | ast.AugAssign(target=target):
-                if name in ast.unparse(target):
-                    return True
-            case ast.Call(func=ast.Attribute(attr=method, value=base)) if method.endswith("_"):
-                if ast.unparse(base).replace("'", '"') == name:
-                    return True
-    return False
 
 
 def _index(about: Suspect) -> str:
@@ -318,11 +208,67 @@ def _index(about: Suspect) -> str:
 
 
 def _made(about: Suspect) -> str:
-    if about.came.kind != "made":
+    """Created without a device; data that somebody made up for a model are a batch that was not moved."""
+    made = about.came.value
+    if about.came.kind == "call" and isinstance(made, ast.Call):
+        helper = function_of(made.func, about.scope)
+        sized = _sized(made, about) and not _has_a_tensor(made, about)
+        if not sized and not (helper is not None and _makes(helper)) and not _of_factories(made, about):
+            return ""
+    elif about.came.kind != "made" and not (about.name and _of_factories(made, about)):
         return ""
-    if _feeds_a_model(about) and not _in_forward(about):
-        return "input_not_moved"
-    return "tensor_created_in_forward_without_device"
+    if made is not None and _sized(made, about):
+        return "tensor_created_in_forward_without_device"
+    # A model's own code made it, or it met the model's tensors outside of any model.
+    if _in_forward(about, about.scope) or not (_feeds_a_model(about) or _in_forward(about)):
+        return "tensor_created_in_forward_without_device"
+    return "input_not_moved"
+
+
+def _of_factories(value_: ast.expr | None, about: Suspect, depth: int = 4) -> bool:
+    """Whether all the tensors in an expression that are where its result is come of factories, some lines above."""
+    tree = about.scope.scope
+    nodes = [node for node in ast.walk(value_) if isinstance(node, ast.Name)] if value_ is not None and tree else []
+    held = [(node, value(node, about.scope)) for node in nodes]
+    mine = [node.id for node, one in held if safely.is_tensor(one) and safely.device(one) == about.party.device]
+    came = [origin(name, tree, about.scope.line) for name in mine if name != about.name]  # type: ignore[arg-type]
+    return bool(came) and all(
+        one.kind == "made"
+        or (one.kind in ("call", "other") and depth > 0 and _of_factories(one.value, about, depth - 1))
+        for one in came
+    )
+
+
+def _makes(helper: types.FunctionType) -> bool:
+    """Whether a function returns what a factory of torch makes in it."""
+    tree = scope(helper.__code__, helper.__globals__)
+    for returned in returns(helper):
+        came = origin(returned.id, tree, 10**9) if isinstance(returned, ast.Name) and tree is not None else None
+        if (came.kind if came else kind_of(returned)) == "made":
+            return True
+    return False
+
+
+def _has_a_tensor(made: ast.expr, about: Suspect) -> bool:
+    """Whether a call is given a tensor that is where its result is."""
+    names = [value(node, about.scope) for node in ast.walk(made) if isinstance(node, (ast.Name, ast.Attribute))]
+    return any(safely.device(one) == about.party.device for one in names if safely.is_tensor(one))
+
+
+def _sized(made: ast.expr, about: Suspect) -> bool:
+    """Whether its size is that of another tensor: what depends on the batch is made for each."""
+    names = [node for node in ast.walk(made) if isinstance(node, (ast.Name, ast.Attribute))]
+    given = [
+        origin(node.id, about.scope.scope, about.scope.line).value
+        for node in names
+        if isinstance(node, ast.Name) and about.scope.scope is not None and node.id != about.name
+    ]
+    return any(
+        node.attr in ("shape", "size") if isinstance(node, ast.Attribute) else node.id == "len"
+        for whole in [made, *filter(None, given)]
+        for node in ast.walk(whole)
+        if isinstance(node, (ast.Attribute, ast.Name))
+    )
 
 
 def _feeds_a_model(about: Suspect) -> bool:
@@ -330,8 +276,12 @@ def _feeds_a_model(about: Suspect) -> bool:
     return about.party.call.in_library and any(one is not None and one.moves for one in held)
 
 
-def _in_forward(about: Suspect) -> bool:
-    return any(safely.is_module(call.method_of) for call in about.scene.user)
+def _in_forward(about: Suspect, within: Call | None = None) -> bool:
+    """Whether a module's own code is running, or calls the frame `within`."""
+    frames = about.scene.user
+    if within is not None:
+        frames = frames[frames.index(within) :] if within in frames else []
+    return any(safely.is_module(call.method_of) for call in frames)
 
 
 def _hard_coded(about: Suspect) -> str:
@@ -343,142 +293,6 @@ def _input(about: Suspect) -> str:
 
 
 _TESTS = (
-    _gradient, _meta, _hard_coded, _optimizer, _thrown_away, _hidden, _held, _two_gpus, _accumulator, _index, _target,
-    _made, _input,
+    _gradient, _meta, _library, _hard_coded, _optimizer, _thrown_away, _loss_weight, _hidden, _held, _two_gpus,
+    _accumulator, _index, _target, _made, _input,
 )  # fmt: skip
-
-
-def owner(about: Suspect) -> str:
-    """Who holds the tensor, in a few words."""
-    held = about.holder
-    if held is not None:
-        kinds = {
-            "attribute": "plain attribute",
-            "list": f"in the Python list {held.name}",
-            "dict": f"in the Python dict {held.name}",
-            "state": "optimizer state",
-        }
-        if held.kind == "buffer" and safely.is_a(held.module, "torch.nn.modules.loss", "_Loss"):
-            kinds["buffer"] = "loss buffer"
-        return f"{kinds.get(held.kind, held.kind)} of {type(held.module).__name__}"
-    match about.came.kind:
-        case "loop":
-            over = value(about.came.value, about.scope) if about.came.value is not None else MISSING
-            loader = safely.is_a(over, "torch.utils.data", "DataLoader")
-            return "loop variable of a DataLoader" if loader else "loop variable"
-        case "made":
-            return "created in this call" if about.scope is about.scene.place else f"created in {about.scope.function}"
-        case "argument":
-            return f"argument of {about.scope.function}"
-        case "moved":
-            return "result of a move"
-        case "call":
-            return "result of a call"
-    return "local variable"
-
-
-def fix(about: Suspect, cause: str) -> str:
-    """The line to change, in the program's names."""
-    name, device = about.expression, _device(about)
-    held = about.holder
-    match cause:
-        case "unregistered_tensor_attribute" | "data_parallel_unreplicated_state" if held is not None:
-            return _register(held)
-        case "model_not_moved" if held is not None:
-            return f"{_root(about, held)}.to({device})"
-        case "loss_weight_not_moved" if held is not None:
-            return f"{held.expression.rpartition('.')[0]}.to({device})"
-        case "optimizer_state_device":
-            root = held.root if held is not None and held.kind == "state" else _optimizer_name(about)
-            return f"{root}.load_state_dict({root}.state_dict())"
-        case "submodule_created_in_forward" if held is not None:
-            made = _statement(about.scene.place, held.root)
-            return f"self.{made} in __init__" if made else f"create {held.root} in __init__"
-        case "tensor_created_in_forward_without_device":
-            if about.came.kind == "made" and about.came.value is not None:
-                mended = _with_device(about.came.value, device)
-                return f"{name} = {mended}" if re.fullmatch(r"[\w.]+", name) else mended
-        case "numpy_conversion" | "cpu_only_argument":
-            return f"{name}.cpu()"
-        case "pin_memory_on_cuda_tensor":
-            return "DataLoader(..., pin_memory=False)"
-        case "generator_device" if about.party.call.in_library:
-            return "DataLoader(..., generator=torch.Generator(device=device))"
-        case "generator_device":
-            return f"{name} = torch.Generator(device={device})"
-        case "container_not_moved":
-            if safely.is_one_of(about.party.operand.value, dict):
-                return f"{name} = {{key: value.to({device}) for key, value in {name}.items()}}"
-            return f"{name} = [value.to({device}) for value in {name}]"
-        case "data_parallel_root_device" if held is not None:
-            return f"{_root(about, held)}.to({device})"
-        case "meta_device_leftover" if held is not None:
-            return f"{_root(about, held)}.load_state_dict(state, assign=True)"
-        case "device_ordinal_unavailable":
-            return 'device = "cuda"'
-        case "no_cuda_build_or_driver" | "hardcoded_cuda":
-            return 'device = "cuda" if torch.cuda.is_available() else "cpu"'
-        case "checkpoint_map_location":
-            return f'torch.load({name}, map_location="cpu")'
-    return f"{name} = {name}.to({device})" if re.fullmatch(r'[\w.\[\]"]+', name) else f"{name}.to({device})"
-
-
-def _with_device(value: ast.expr, device: str) -> str:
-    """The expression, with `device=` in the calls that make its tensors."""
-    tree = copy.deepcopy(value)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and origins.called(node) in origins.FACTORIES:
-            node.keywords = [one for one in node.keywords if one.arg != "device"]
-            node.keywords.append(ast.keyword("device", ast.parse(device, mode="eval").body))
-    return ast.unparse(tree).replace("'", '"')
-
-
-def _optimizer_name(about: Suspect) -> str:
-    return next((name for name, _ in about.scene.optimizers()), "optimizer")
-
-
-def _statement(call: Call, name: str) -> str:
-    if call.scope is None:
-        return ""
-    came = origin(name, call.scope, call.line)
-    return ast.unparse(came.statement) if isinstance(came.statement, ast.Assign) else ""
-
-
-def _root(about: Suspect, held: Holder) -> str:
-    """The outermost module that holds it, by the name that the outermost user frame has for it."""
-    best = held.root
-    for name, module in about.scene.modules():
-        if name != "self" and any(one.moves for _, one in held_by_module("", module, {id(about.party.tensor)})):
-            best = name
-    return best
-
-
-def _register(held: Holder) -> str:
-    built = _assigned(held)
-    if held.kind == "attribute":
-        return f'self.register_buffer("{held.name}", {built or held.name})'
-    if held.kind == "dict":
-        return f"self.{held.name} = nn.ModuleDict({built or 'self.' + held.name})"
-    return f"self.{held.name} = nn.ModuleList({built or 'self.' + held.name})"
-
-
-def _assigned(held: Holder) -> str:
-    """What the module's __init__ assigns to the attribute."""
-    begins = vars(type(held.module)).get("__init__")
-    tree = scope(begins.__code__, begins.__globals__) if isinstance(begins, types.FunctionType) else None
-    came = origin(f"self.{held.name}", tree, 10**9) if tree else None
-    return ast.unparse(came.value).replace("'", '"') if came and came.value is not None else ""
-
-
-def _device(about: Suspect) -> str:
-    """How the program calls the wanted device: its variable `device`, else the `.device` of what is there."""
-    for call in about.scene.user:
-        for name in DEVICE_NAMES:
-            node = ast.parse(name, mode="eval").body
-            named = value(node, call)
-            if _is_named(named, about.home, about.home.removesuffix(":0")):
-                return name
-    for party in about.rest:
-        if party.tensor is not None and (found := about.scene.expression(party.tensor)):
-            return f"{found[0]}.device"
-    return f'"{about.home}"' if about.home else "device"

@@ -1,0 +1,67 @@
+"""Who holds a tensor, in a few words."""
+
+import ast
+
+from samedevice.doctor.live import safely
+from samedevice.doctor.live.about import Suspect, parsed
+from samedevice.doctor.live.outside import is_from_outside
+from samedevice.doctor.live.safely import MISSING
+from samedevice.doctor.live.values import value
+
+
+def owner(about: Suspect) -> str:
+    """Who holds the tensor, in a few words."""
+    held = about.holder
+    if held is not None:
+        kinds = {
+            "attribute": "plain attribute",
+            "list": f"in the Python list {held.name}",
+            "dict": f"in the Python dict {held.name}",
+            "state": "optimizer state",
+        }
+        if held.kind == "buffer" and safely.is_a(held.module, "torch.nn.modules.loss", "_Loss"):
+            kinds["buffer"] = "loss buffer"
+        return f"{kinds.get(held.kind, held.kind)} of {type(held.module).__name__}"
+    match about.came.kind:
+        case "loop":
+            over = value(about.came.value, about.scope) if about.came.value is not None else MISSING
+            loader = safely.is_a(over, "torch.utils.data", "DataLoader")
+            return "loop variable of a DataLoader" if loader else "loop variable"
+        case "made":
+            return _created(about)
+        case "argument":
+            return f"argument of {about.scope.function}"
+        case "moved":
+            return "result of a move"
+        case "call":
+            return "result of a call"
+    return _variable(about)
+
+
+def _created(about: Suspect) -> str:
+    if about.came.statement is not None and is_from_outside(about.name, about.scope):
+        return "created outside of this function"
+    if about.scope is about.scene.place or about.party.came is not None:
+        return "created in this call"
+    return "created in the script" if about.scope.function == "<module>" else f"created in {about.scope.function}"
+
+
+def _variable(about: Suspect) -> str:
+    """Of a name that nothing is known of, or of no name."""
+    whole = about.expression.rpartition("[")[0]
+    if whole and about.party.operand.value is not None:
+        held = value(parsed(whole), about.call)
+        if safely.is_one_of(held, list, dict):
+            return f"in the Python {'list' if safely.is_one_of(held, list) else 'dict'} {whole}"
+    node = parsed(about.expression)
+    if isinstance(node, ast.Attribute):
+        held = value(node.value, about.call)
+        return f"attribute of {(held if safely.is_one_of(held, type) else type(held)).__name__}"
+    if isinstance(node, (ast.Constant, ast.JoinedStr)):
+        return "written in this call"
+    if not isinstance(node, ast.Name):
+        return "result of an expression"
+    if is_from_outside(about.expression, about.call):
+        is_free = about.expression in about.call.frame.f_code.co_freevars
+        return "variable of the function around" if is_free else "global variable"
+    return "local variable"

@@ -1,0 +1,82 @@
+"""The device where a tensor is wanted, as the program itself calls it."""
+
+import ast
+import re
+from typing import Any
+
+from samedevice.doctor.live import safely
+from samedevice.doctor.live.about import Suspect, written
+from samedevice.doctor.live.origins import origin
+from samedevice.doctor.live.scene import own
+from samedevice.doctor.live.stack import Call
+
+
+def device_at(about: Suspect, call: Call, line: int) -> str:
+    """How a frame calls the wanted device at one of its lines: a variable, the `.device` of what is there, its name."""
+    home = about.home or device_of_the_text(about)
+    if not home:
+        return '"cuda"'
+    globals_ = [(name, held) for name, held in call.frame.f_globals.items() if safely.is_device(held)]
+    chosen = [
+        found
+        for name, held in [*about.scene.names(call), *globals_]
+        for found in _devices(name, held, home)
+        if not about.scene.place.in_library and _is_there(name, call, line)
+    ]
+    if chosen:
+        return chosen[0]
+    wanted = [party.tensor for party in about.rest if party.tensor is not None]
+    there = [
+        name
+        for name, held in about.scene.names(call)
+        if safely.is_tensor(held) and safely.device(held) == home and _is_there(name, call, line)
+    ]
+    for name in sorted(there, key=lambda name: all(call.locals.get(name) is not one for one in wanted)):
+        return f"{name}.device"
+    for tensor in wanted if call is about.scene.place else ():
+        found = about.scene.expression(tensor, [call])
+        if found and _is_there((re.match(r"\w*", found[0]) or [""])[0], call, line):
+            return f"{found[0]}.device"
+    return f'"{home}"'
+
+
+def device_asked_for(about: Suspect) -> str:
+    """The device that the failing `.to(device)` asks for."""
+    node = about.scene.place.node
+    if isinstance(node, ast.Attribute):
+        statement = about.scene.place.statement
+        calls = [one for one in ast.walk(statement) if isinstance(one, ast.Call)] if statement is not None else []
+        node = next((one for one in calls if written(one.func) == written(node)), node)
+    return written(node.args[0]) if isinstance(node, ast.Call) and node.args else '"cuda"'
+
+
+def device_of_the_text(about: Suspect) -> str:
+    """Of a generator, whose message names the device that is wanted."""
+    found = re.search(r"Expected an? '(\w+(?::\d+)?)' ", about.scene.text)
+    return found[1] if found else ""
+
+
+def _devices(name: str, held: Any, home: str) -> list[str]:
+    """The variables that hold the wanted device: one of their own, or an attribute."""
+    wanted = (home, home.removesuffix(":0"))
+    if safely.is_device(held) or (type(held) is str and "dev" in name.lower()):
+        return [name] if str(held) in wanted else []
+    if safely.is_tensor(held) or (safely.is_module(held) and name != "self"):
+        return []
+    return [
+        f"{name}.{key}"
+        for key, one in own(held)
+        if (safely.is_device(one) or (type(one) is str and "dev" in key.lower())) and str(one) in wanted
+    ]
+
+
+def _is_there(name: str, call: Call, line: int) -> bool:
+    """Whether a name has its value before a line of its frame."""
+    if name == "self" or name not in call.locals or name in call.frame.f_code.co_freevars:
+        return True
+    if call.scope is None:
+        return True
+    came = origin(name, call.scope, line)
+    if came.kind == "argument":
+        return True
+    return came.statement is not None and (getattr(came.statement, "lineno", None) or 0) < line
