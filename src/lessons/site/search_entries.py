@@ -11,7 +11,7 @@ from pathlib import Path
 
 from samedevice.catalog import Message, load
 
-_WEIGHT = 0.55  # with less, lessons come before the page of the very text; with more, whatever is short before both
+_WEIGHT = 0.5  # with less, lessons come before the page of the very text; with more, whatever is short before both
 
 
 def finish_search(index: Path, error_index: bool) -> None:
@@ -20,7 +20,8 @@ def finish_search(index: Path, error_index: bool) -> None:
     if error_index:
         data["docs"] += [entry for message in load().messages.values() for entry in _entries(message)]
     for entry in data["docs"]:
-        words = set(re.findall(r"\w+", re.sub(r"<[^>]+>", " ", entry["text"])))
+        # Of names such as tensor_split each part, since search finds the parts' beginnings.
+        words = re.findall(r"[^\W_]+", re.sub(r"<[^>]+>", " ", entry["text"]))
         entry["boost"] = round((len(words) or 1) ** -_WEIGHT, 4)
     index.write_text(json.dumps(data, separators=(",", ":")), encoding="utf-8")
 

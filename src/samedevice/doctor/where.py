@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _NOT_MOVED = ".to() does not move it"
-_HEADINGS = ("name", "device", "holds", "bytes", "")
+_HEADINGS = ("name", "device", "holds", "bytes", "note")
 
 
 @dataclass(frozen=True)
