@@ -2,6 +2,8 @@
 # On Linux without a GPU, PyTorch's smaller CPU build: PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu make test
 
 PYTHON = python3
+# Of torch, for test-torch and record: as tested otherwise, unless named.
+VERSION = $(shell sed -n 's/^torch==//p' constraints.txt)
 PIP_INSTALL = -m pip install --disable-pip-version-check -c constraints.txt
 # Silences a notice about MkDocs 2, which constraints.txt keeps out.
 export NO_MKDOCS_2_WARNING = 1
@@ -17,7 +19,9 @@ endif
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: help site test build install notebooks test-gpu verify test-cuda-build address
+# Reached through two patterns, it would be removed as a mere step on the way.
+.PRECIOUS: %/bin/pip
+.PHONY: help site test build install notebooks test-gpu verify test-cuda-build test-torch test-clients bench record address
 
 help: ## say what each command does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' Makefile
@@ -52,6 +56,18 @@ test-cuda-build: .venv-cuda/.everything ## simulation and notebooks on PyTorch's
 	.venv-cuda/bin/pytest tests/simulation
 	SAMEDEVICE_GPUS=simulated .venv-cuda/bin/pytest --nbval notebooks
 
+test-torch: .venv-torch-$(VERSION)/.everything ## the simulation on another torch: make test-torch VERSION=2.15.0 (own venv)
+	.venv-torch-$(VERSION)/bin/pytest tests/simulation tests/conformance -n 2 --dist loadfile
+
+test-clients: .venv-clients/.everything ## transformers, accelerate, Lightning and others on simulated GPUs (in .venv-clients)
+	.venv-clients/bin/pytest -c tests/clients/pytest.ini tests/clients
+
+bench: .venv/.everything ## what a simulated GPU costs beside plain CPU tensors; writes results/bench.json (a minute)
+	@OMP_NUM_THREADS=1 .venv/bin/python tools/bench.py
+
+record: .venv-cuda-$(VERSION)/.everything ## ask PyTorch's CUDA build what the simulation must answer (no GPU needed, several GB)
+	tools/record/record.sh .venv-cuda-$(VERSION)/bin/python
+
 address: .venv/bin/pip ## for a fork: make address URL=https://github.com/OWNER/NAME
 	@.venv/bin/python tools/address.py $(URL)
 
@@ -71,6 +87,24 @@ address: .venv/bin/pip ## for a fork: make address URL=https://github.com/OWNER/
 	@echo "Installing PyTorch's CUDA build into .venv-cuda (once; several GB)."
 	@env -u PIP_EXTRA_INDEX_URL .venv-cuda/bin/python $(PIP_INSTALL) -e '.[test]'
 	@.venv-cuda/bin/python -c 'import torch, sys; sys.exit(not torch.version.cuda and "pip found no CUDA build of torch: PyTorch has one for Linux only, or pip.conf names an index with the CPU build.")'
+	@touch $@
+
+# VERSION wins over the pins of torch, and of setuptools, of which some versions of torch want an older one.
+.venv-torch-%/.everything: pyproject.toml constraints.txt | .venv-torch-%/bin/pip
+	@echo "Installing torch $* and the tests' needs into .venv-torch-$* (once; several GB where pip takes a CUDA build)."
+	@grep -vE '^(torch|setuptools)==' constraints.txt > .venv-torch-$*/constraints.txt
+	@.venv-torch-$*/bin/python -m pip install --disable-pip-version-check -c .venv-torch-$*/constraints.txt 'torch==$*' -e '.[test]'
+	@touch $@
+
+.venv-clients/.everything: pyproject.toml constraints.txt tests/clients/requirements.txt | .venv-clients/bin/pip
+	@echo "Installing transformers, accelerate, Lightning and others into .venv-clients (once, a minute or more)."
+	@.venv-clients/bin/python $(PIP_INSTALL) -e '.[torch]' -r tests/clients/requirements.txt
+	@touch $@
+
+# Three equals signs, and no second index: 2.15.0+cpu is 2.15.0 to two.
+.venv-cuda-%/.everything: | .venv-cuda-%/bin/pip
+	@echo "Installing PyTorch's CUDA build, torch $*, into .venv-cuda-$* (once; several GB)."
+	@env -u PIP_EXTRA_INDEX_URL .venv-cuda-$*/bin/python -m pip install --disable-pip-version-check 'torch===$*' numpy expecttest
 	@touch $@
 
 # pip is the last thing that venv installs: where it is, the environment is whole.

@@ -94,7 +94,7 @@ def test_the_walk_sees_the_names_that_a_simulation_replaces() -> None:
     with simulate_cuda(devices=2):
         found = {owner for owner, _ in changed(before, attributes())}
         registered = kernels_in_the_dispatcher()
-    assert {"torch", "torch.Tensor", "torch.cuda", "torch.accelerator", "torch._C", "torch.autograd"} <= found
+    assert {"torch", "torch.Tensor", "torch.cuda", "torch._C", "torch.autograd"} <= found
     assert registered > kernels_in_the_dispatcher()
 
 
@@ -321,8 +321,12 @@ def test_a_part_that_is_interrupted_while_stopping_leaves_torch_as_before(
 
 
 @pytest.mark.parametrize("when", ["start", "stop"])
-def test_ctrl_c_at_any_line_of_starting_or_stopping_leaves_torch_as_before(torch_stays: None, when: str) -> None:
+def test_ctrl_c_at_any_line_of_starting_or_stopping_leaves_torch_as_before(
+    torch_stays: None, when: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """SIGINT at the n-th line that session.py executes: at each of the first, then at some of the many alike."""
+    # A tracer, unlike SIGINT, can also raise between the end of a `with` block and its __exit__: that lock stays taken.
+    monkeypatch.setattr(session._session, "lock", threading.RLock())
 
     def run(line: int) -> int:
         executed = 0

@@ -19,8 +19,10 @@ NAMES = [
 def implementations(name: str) -> Iterator[dict[str, Any]]:
     known = inspect.signature(getattr(optim, name)).parameters
     yield {}
+    module = inspect.getsource(inspect.getmodule(getattr(optim, name)))
+    fused_on_cuda = "cuda_unsupported=True" not in module  # Adagrad of torch 2.11
     for flag in ("foreach", "fused", "amsgrad", "maximize"):
-        if flag in known:
+        if flag in known and (flag != "fused" or fused_on_cuda):
             yield {flag: True}
     for flags in ({"foreach": False}, {"foreach": True, "capturable": True}, {"foreach": False, "capturable": True}):
         if flags.keys() <= known.keys():
@@ -62,10 +64,10 @@ def test_an_optimizer_steps_as_on_the_cpu(name: str) -> None:
         losses, parameters = trajectory("cpu", name, on_cpu)
         with simulate_cuda(devices=2):
             ours, moved = trajectory("cuda:1", name, flags)
-            assert ours == pytest.approx(losses, rel=1e-5), flags
+            assert ours == pytest.approx(losses, rel=1e-5, nan_ok=True), flags  # LBFGS that maximizes runs away
             for mine, theirs in zip(moved, parameters, strict=True):
                 assert str(mine.device) == "cuda:1"
-                torch.testing.assert_close(mine.cpu(), theirs, rtol=1e-4, atol=1e-5)
+                torch.testing.assert_close(mine.cpu(), theirs, rtol=1e-4, atol=1e-5, equal_nan=True)
 
 
 def test_foreach_is_the_default_on_a_gpu(two_gpus: None) -> None:

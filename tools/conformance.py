@@ -1,0 +1,156 @@
+"""Does the simulation answer as PyTorch's CUDA build? Replays what tools/record recorded and counts.
+
+    python tools/conformance.py [--show N]           writes results/conformance.json
+    python tools/conformance.py compare FILE FILE    two recordings: where do they differ?
+
+outcome: both work, or both raise. exact: the same devices, or the same type and text of the error. A program has to
+answer exactly. What is recorded is in tests/conformance; its first line says of which torch, where and when.
+"""
+
+import datetime
+import gzip
+import json
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+from record import operators, programs
+from samedevice import simulate_cuda
+
+ROOT = Path(__file__).resolve().parent.parent
+RECORDED = ROOT / "tests" / "conformance"
+RESULTS = ROOT / "results" / "conformance.json"
+
+
+class Comparison(NamedTuple):
+    """One question, what CUDA answered and what the simulation did."""
+
+    question: str
+    recorded: dict[str, Any]
+    simulated: dict[str, Any]
+
+    @property
+    def same_outcome(self) -> bool:
+        return ("error" in self.recorded) == ("error" in self.simulated)
+
+    @property
+    def exact(self) -> bool:
+        return self.recorded == self.simulated
+
+    def __str__(self) -> str:
+        return f"{self.question}\n   recorded  {_said(self.recorded)}\n   simulated {_said(self.simulated)}"
+
+
+def _said(answer: dict[str, Any]) -> str:
+    return f"{answer['error']}: {answer['message']}" if "error" in answer else json.dumps(next(iter(answer.values())))
+
+
+def recording(what: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Header and answers for the torch that is installed, or for the nearest version that was recorded."""
+    version = _numbers(torch.__version__.partition("+")[0])
+    files = {_numbers(path.name.split("-")[1]): path for path in RECORDED.glob(f"torch-*.*.*-{what}.jsonl.gz")}
+    return read(files[min(files, key=lambda there: [abs(a - b) for a, b in zip(there, version, strict=True)])])
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".")[:3])
+
+
+def read(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    header, *rows = (json.loads(line) for line in gzip.decompress(path.read_bytes()).decode().splitlines())
+    return header, rows
+
+
+def replay_operators(rows: list[dict[str, Any]]) -> Iterator[Comparison | None]:
+    """A comparison for each row; None for one whose operator or sample this version of torch does not have."""
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault((row["op"], row["variant"]), []).append(row)
+    for key, group in groups.items():
+        op = operators.OPERATORS.get(key)
+        wanted = {row["sample"] for row in group}
+        there = {sample.number: sample for sample in operators.samples(op) if sample.number in wanted} if op else {}
+        outs = {row["sample"] for row in group if row["kind"].startswith("out=")} & set(there)
+        references = {index: operators.reference(op, there[index]) for index in outs}
+        with simulate_cuda(devices=2):
+            for row in group:
+                sample, reference = there.get(row["sample"]), references.get(row["sample"])
+                needs_reference = row["kind"].startswith("out=")
+                if sample is None or sample.shapes != row["shapes"] or (needs_reference and reference is None):
+                    yield None
+                    continue
+                found = operators.ask(op, sample, row["kind"], row["placement"], reference)
+                yield Comparison(_question(row), _answer(row), found)
+
+
+def replay_programs(rows: list[dict[str, Any]]) -> Iterator[Comparison]:
+    there = programs.programs()
+    for row in rows:
+        with simulate_cuda(devices=2):
+            yield Comparison(row["program"], _answer(row), programs.ask(there[row["program"]]))
+
+
+def _question(row: dict[str, Any]) -> str:
+    if "program" in row:
+        return str(row["program"])
+    shapes = ", ".join(f"{shape} {device}" for shape, device in zip(row["shapes"], row["placement"], strict=True))
+    return f"{row['op']} {row['variant']}({shapes}) {row['kind']}, sample {row['sample']}"
+
+
+def _answer(row: dict[str, Any]) -> dict[str, Any]:
+    return {key: row[key] for key in ("ok", "sees", "error", "message") if key in row}
+
+
+def compare(one: Path, two: Path) -> None:
+    """Print where two recordings answer the same question differently."""
+    (_, rows), (_, others) = read(one), read(two)
+    answers = {_question(row): _answer(row) for row in others}
+    shared = [row for row in rows if _question(row) in answers]
+    pairs = [Comparison(_question(row), _answer(row), answers[_question(row)]) for row in shared]
+    for pair in pairs:
+        if not pair.exact:
+            print(str(pair).replace("recorded ", "the first ").replace("simulated", "the second"))
+    print(
+        f"{len(rows)} and {len(others)} answers, {len(shared)} to the same questions: the outcome differs in "
+        f"{sum(not pair.same_outcome for pair in pairs)}, the answer in {sum(not pair.exact for pair in pairs)}."
+    )
+
+
+def main(arguments: list[str]) -> int:
+    if arguments[:1] == ["compare"] and len(arguments) == 3:
+        compare(Path(arguments[1]), Path(arguments[2]))
+        return 0
+    if arguments[:1] not in ([], ["--show"]) or len(arguments) > 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    show = int(arguments[1]) if arguments else 0
+    warnings.simplefilter("ignore")
+    header, rows = recording("operators")
+    found = list(replay_operators(rows))
+    cases = [case for case in found if case]
+    asked = list(replay_programs(recording("programs")[1]))
+    for miss in [case for case in [*asked, *cases] if not case.exact][:show]:
+        print(miss)
+    result = {
+        "date": datetime.date.today().isoformat(),
+        "torch": torch.__version__.partition("+")[0],
+        "recorded": {key: header[key] for key in ("torch", "cuda", "asked", "recorded")},
+        "operators": len({(row["op"], row["variant"]) for row in rows}),
+        "cases": len(cases),
+        "skipped": len(found) - len(cases),
+        "outcome": round(sum(case.same_outcome for case in cases) / len(cases), 5),
+        "exact": round(sum(case.exact for case in cases) / len(cases), 5),
+        "programs": len(asked),
+        "programs_exact": sum(case.exact for case in asked),
+    }
+    RESULTS.write_text(json.dumps(result, indent=2) + "\n", "utf-8")
+    print(json.dumps(result))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

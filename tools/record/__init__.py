@@ -1,0 +1,9 @@
+"""Record what PyTorch's CUDA build answers when tensors are on different devices: `make record VERSION=2.13.0`.
+
+operators.py   what is asked of every operator: PyTorch's own samples (op_db), its tensors placed together and apart
+programs.py    what is asked of small programs (tests/conformance/programs)
+__main__.py    asks, in processes of their own, and writes tests/conformance/torch-VERSION-*.gz
+record.sh      on real GPUs where the machine has some; else over runtime.c and nothings.py, a CUDA without a GPU
+
+The same questions are asked of the simulation by tools/conformance.py.
+"""
