@@ -9,8 +9,9 @@ import textwrap
 import numpy
 import pytest
 import torch
-from tests.doctor import broken_programs
-from tests.doctor.broken_programs import LIBRARY, MENDABLE, PROGRAMS, WITH_A_LIBRARY, WITHOUT_A_FILE
+from tests.doctor.broken_programs import models_and_batches, of_other_people, one_thing, state  # noqa: F401
+from tests.doctor.broken_programs.kept import PROGRAMS, classifier, loader
+from tests.doctor.broken_programs.sources import LIBRARY, MENDABLE, WITH_A_LIBRARY, WITHOUT_A_FILE
 from torch import nn
 from torch.utils.data import DataLoader
 
@@ -21,8 +22,8 @@ NAMES = {
     "nn": nn,
     "numpy": numpy,
     "DataLoader": DataLoader,
-    "loader": broken_programs.loader,
-    "classifier": broken_programs.classifier,
+    "loader": loader,
+    "classifier": classifier,
 }
 
 

@@ -1,0 +1,175 @@
+"""Programs whose state is left behind: moves thrown away, totals, hidden states, an optimizer's, a split model's."""
+
+import torch
+from tests.doctor.broken_programs.kept import broken, classifier, loader
+from torch import nn
+
+# in_place_or_copy
+
+
+@broken("in_place_or_copy", "x")
+def a_move_thrown_away():
+    device = torch.device("cuda")
+    model = classifier().to(device)
+    for x, _ in loader():
+        x.to(device)
+        model(x)
+
+
+@broken("in_place_or_copy", "inputs")
+def a_cuda_thrown_away():
+    model = classifier().cuda()
+    inputs = torch.randn(2, 8)
+    inputs.cuda()
+    model(inputs)
+
+
+@broken("in_place_or_copy", "flat")
+def a_name_taken_before_the_move():
+    model = classifier().cuda()
+    x = torch.randn(2, 8)
+    flat = x
+    x = x.cuda()
+    model(flat)
+
+
+# metric_or_accumulator_state
+
+
+@broken("metric_or_accumulator_state", "total")
+def a_running_total():
+    model = classifier().cuda()
+    total = torch.zeros(4)
+    for x, _ in loader():
+        total += model(x.cuda()).detach().sum(0)
+
+
+@broken("metric_or_accumulator_state", "self.correct")
+def a_metric_object():
+    class Accuracy:
+        def __init__(self):
+            self.correct = torch.zeros(8)
+
+        def update(self, predicted, y):
+            self.correct += predicted == y
+
+    metric = Accuracy()
+    for _, y in loader():
+        metric.update(y.cuda(), y.cuda())
+
+
+@broken("metric_or_accumulator_state", "outputs[0]")
+def a_list_that_began_on_the_cpu():
+    model = classifier().cuda()
+    outputs = [torch.zeros(1, 4)]
+    for x, _ in loader():
+        outputs.append(model(x.cuda()))
+    torch.cat(outputs)
+
+
+# hidden_state_not_moved
+
+
+@broken("hidden_state_not_moved", "hidden")
+def the_state_of_a_gru():
+    rnn = nn.GRU(8, 16).cuda()
+    x = torch.randn(4, 2, 8).cuda()
+    hidden = torch.zeros(1, 2, 16)
+    rnn(x, hidden)
+
+
+@broken("hidden_state_not_moved", "h0")
+def the_state_of_an_lstm():
+    class Tagger(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.lstm = nn.LSTM(8, 16, batch_first=True)
+
+        def forward(self, x):
+            h0 = torch.zeros(1, x.size(0), 16)
+            c0 = torch.zeros(1, x.size(0), 16)
+            return self.lstm(x, (h0, c0))
+
+    Tagger().cuda()(torch.randn(2, 4, 8, device="cuda"))
+
+
+# optimizer_state_device
+
+
+@broken("optimizer_state_device", 'optimizer.state[model.weight]["exp_avg"]')
+def adam_that_stepped_before_the_move():
+    model = nn.Linear(8, 4)
+    optimizer = torch.optim.Adam(model.parameters(), foreach=False)
+    model(torch.randn(2, 8)).sum().backward()
+    optimizer.step()
+    model.cuda()
+    optimizer.zero_grad()
+    model(torch.randn(2, 8, device="cuda")).sum().backward()
+    optimizer.step()
+
+
+@broken("optimizer_state_device", 'self.optimizer.state[self.model.weight]["momentum_buffer"]')
+def momentum_of_a_resumed_run():
+    class Run:
+        def __init__(self):
+            self.model = nn.Linear(8, 4)
+            self.optimizer = torch.optim.SGD(self.model.parameters(), 0.1, momentum=0.9, foreach=False)
+
+        def step(self, x):
+            self.optimizer.zero_grad()
+            self.model(x).sum().backward()
+            self.optimizer.step()
+
+    run = Run()
+    run.step(torch.randn(2, 8))
+    run.model.to("cuda:1")
+    run.step(torch.randn(2, 8, device="cuda:1"))
+
+
+# split_model_activation_not_moved
+
+
+@broken("split_model_activation_not_moved", "hidden")
+def an_activation_between_two_gpus():
+    first, second = nn.Linear(8, 16).to("cuda:0"), nn.Linear(16, 4).to("cuda:1")
+    hidden = first(torch.randn(2, 8, device="cuda:0"))
+    second(hidden)
+
+
+@broken("split_model_activation_not_moved", "self.encoder(x)")
+def halves_of_one_module():
+    class Split(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.encoder = nn.Linear(8, 16).to("cuda:0")
+            self.decoder = nn.Linear(16, 4).to("cuda:1")
+
+        def forward(self, x):
+            return self.decoder(self.encoder(x))
+
+    Split()(torch.randn(2, 8, device="cuda:0"))
+
+
+@broken("split_model_activation_not_moved", "skip")
+def a_skip_over_two_gpus():
+    down, up = nn.Linear(8, 8).to("cuda:0"), nn.Linear(8, 8).to("cuda:1")
+    skip = down(torch.randn(2, 8, device="cuda:0"))
+    out = up(skip.to("cuda:1"))
+    return out + skip
+
+
+# wrong_default_index
+
+
+@broken("wrong_default_index", "x")
+def a_bare_cuda():
+    model = nn.Linear(8, 4).to("cuda:1")
+    x = torch.randn(2, 8).cuda()
+    model(x)
+
+
+@broken("wrong_default_index", "mask")
+def a_bare_device():
+    x = torch.randn(2, 8, device="cuda:1")
+    mask = torch.ones(8, device="cuda")
+    return x * mask
