@@ -238,3 +238,9 @@ def test_without_an_argument_the_last_uncaught_error_counts(monkeypatch):
 def test_what_is_no_error_is_refused():
     with pytest.raises(TypeError, match="exception or the text of one"):
         explain(3)
+
+
+def test_the_name_of_a_device_is_said_to_ask_for_it():
+    with simulate_cuda(1):
+        diagnosis = explain(failure(lambda: nn.Linear(2, 2).to("cuda:5")))
+    assert diagnosis.culprits[0].sentence == '`"cuda:5"` asks for cuda:5.'

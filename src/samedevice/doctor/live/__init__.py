@@ -36,6 +36,10 @@ from samedevice.doctor.live.text import chain, message_of
 from samedevice.doctor.live.verdict import cause
 
 
+# Causes in which no tensor is at fault but the name of a device.
+_ASKS = {"device_ordinal_unavailable", "misspelt_device", "no_cuda_build_or_driver", "legacy_constructor_device"}
+
+
 @dataclass(frozen=True)
 class Culprit:
     """A tensor in the wrong place.
@@ -59,6 +63,8 @@ class Culprit:
     @property
     def sentence(self) -> str:
         """What it is, where and whose, in one sentence."""
+        if self.cause in _ASKS and self.shape is None:
+            return f"`{self.expression}` asks for {self.device}."
         size = f", of shape {self.shape}," if self.shape is not None else ""
         return f"`{self.expression}`{size} is on {self.device}: {self.owner}."
 
