@@ -35,7 +35,6 @@ from samedevice.doctor.live.suspects import parties, suspects
 from samedevice.doctor.live.text import chain, message_of
 from samedevice.doctor.live.verdict import cause
 
-
 # Causes in which no tensor is at fault but the name of a device.
 _ASKS = {"device_ordinal_unavailable", "misspelt_device", "no_cuda_build_or_driver", "legacy_constructor_device"}
 
