@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from samedevice.doctor.drawing import Placement, Thing, drawn, told
+from samedevice.doctor.drawing import drawn
+from samedevice.doctor.placements import Placement, Thing, told
 
 PLAIN = "plain attribute"  # of a module: its `to` leaves it where it is
 # What a module's `to` moves. A replica of DataParallel has no parameters; what were the model's are in the second.

@@ -6,7 +6,7 @@ import importlib
 import pytest
 
 
-@pytest.mark.parametrize("module", ["diagnosis", "where", "drawing"])
+@pytest.mark.parametrize("module", ["diagnosis", "where", "placements"])
 def test_an_example_prints_what_it_says(module):
     result = doctest.testmod(importlib.import_module(f"samedevice.doctor.{module}"))
     assert result.attempted > 0

@@ -5,7 +5,8 @@ They are data, because the site is built without torch. The tests build the same
 
 from dataclasses import dataclass
 
-from samedevice.doctor.drawing import Placement, Thing, Verdict, drawn
+from samedevice.doctor.drawing import drawn
+from samedevice.doctor.placements import Placement, Thing, Verdict
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,22 @@ of an image from its `<title>` and `<desc>`. A device has a label and a shape, n
 """
 
 import html
-import re
 import textwrap
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+
+from samedevice.doctor.placements import (
+    Thing,
+    Verdict,
+    devices_of,
+    joined,
+    printable,
+    rows_on,
+    sentences,
+    shape_text,
+    verdict,
+)
 
 _WIDTH = 360
 _MARGIN = 12  # around the panels, and between them
@@ -23,7 +33,6 @@ _MONO, _SANS = "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace", "syst
 # The width of a letter, of the font size: of the widest of the usual monospaced fonts, and about that of the others.
 _ADVANCE, _SANS_ADVANCE, _BOLD_ADVANCE = 0.605, 0.56, 0.66
 _SCALE = 1.2  # of what is drawn where there is room
-_ROWS = 5  # of a thing on one device; the rest are counted
 
 _COLOURS = {
     "cpu": "#475569",
@@ -35,7 +44,6 @@ _COLOURS = {
     "ink": "#0f172a",
     "error": "#b91c1c",
 }
-_RANK = {"cpu": 0, "cuda": 1, "meta": 3, "": 4}  # of a kind of device; any other is 2
 _OUTLINE = ' fill="none" stroke="currentColor"'
 _STYLES = {
     "sans": f'font-family="{_SANS}"',
@@ -44,85 +52,6 @@ _STYLES = {
     "middle": 'text-anchor="middle"',
     "end": 'text-anchor="end"',
 }
-_NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
-
-
-@dataclass(frozen=True)
-class Placement:
-    """One tensor, or several alike, on one device.
-
-    Arguments:
-        device: such as "cuda:0"; "" for what is no tensor and so on no device.
-        name: its name within its thing, such as "0.weight"; "" for the thing itself.
-        shape: None where there is none to tell.
-        note: what else to say of it, such as "plain attribute". What has one is folded away last.
-        aside: it may be on another device than the rest, as an optimizer's step counts may.
-    """
-
-    device: str
-    name: str = ""
-    shape: tuple[int, ...] | None = None
-    note: str = ""
-    aside: bool = False
-
-    @property
-    def number(self) -> bool:
-        """A single number on the CPU, which may join tensors of a GPU in arithmetic."""
-        return self.shape == () and self.device == "cpu"
-
-
-@dataclass(frozen=True)
-class Thing:
-    """What a variable holds: its name, and where its tensors are."""
-
-    name: str
-    placements: tuple[Placement, ...]
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Whether a call finds all that it uses on one device: `mark` says which."""
-
-    mark: Literal["yes", "no", "maybe"]
-    words: str
-
-
-def verdict(things: Iterable[Thing]) -> Verdict:
-    """What the devices tell. Whether PyTorch refuses depends on the operations, which nobody knows here.
-
-    >>> verdict([Thing("x", (Placement("cpu", shape=(3,)),)), Thing("y", (Placement("cuda:0", shape=(3,)),))])
-    Verdict(mark='no', words='two devices, cpu and cuda:0')
-    """
-    counted = [placement for thing in things for placement in thing.placements]
-    firm = _devices(placement for placement in counted if not placement.aside)
-    strict = _devices(placement for placement in counted if not (placement.aside or placement.number))
-    devices = _devices(counted)
-    if not devices:
-        return Verdict("yes", "on no device")
-    if len(devices) == 1:
-        return Verdict("yes", f"all on {devices[0]}")
-    if len(firm) == 1:
-        return Verdict("yes", f"all on {firm[0]}; step counts may stay on cpu")
-    several = f"{_count(len(firm))} devices"
-    if len(strict) == 1:
-        return Verdict("maybe", f"{several}; in arithmetic, a single CPU number may join")
-    return Verdict("no", f"{several}, {_and(firm)}")
-
-
-def told(call: str, things: Sequence[Thing], judged: Verdict | None = None) -> str:
-    """The facts of a picture as text: a line for each tensor with its name, shape and device, then the verdict."""
-    rows: list[tuple[str, ...]] = []
-    for thing in things:
-        for device in _devices(thing.placements, nowhere=True):
-            shown, more = _rows(thing, device)
-            place = device or "no device"
-            rows += [(_dotted(thing.name, row.name), _shape(row.shape), place, row.note) for row in shown]
-            rows += [(f"{_printable(thing.name)}, {more} more", "", place, "")] * bool(more)
-    widths = [max((len(row[column]) for row in rows), default=0) for column in range(3)]
-    lines = ["  ".join(f"{cell:{width}}" for cell, width in zip(row, [*widths, 0], strict=True)) for row in rows]
-    if call:
-        lines.append(f"{_printable(call)}: {(judged or verdict(things)).words}")
-    return "\n".join(line.rstrip() for line in lines)
 
 
 def drawn(call: str, things: Sequence[Thing], judged: Verdict | None = None, missing: str | None = None) -> str:
@@ -142,15 +71,15 @@ def drawn(call: str, things: Sequence[Thing], judged: Verdict | None = None, mis
         body += [_wire(panel, y - _MARGIN, y + _MARGIN, height) for panel in panels if panel.device]
         body += bar
         y += _MARGIN + height + _MARGIN
-    title = f"{call}: {judged.words}" if call else f"Devices of {_and([thing.name for thing in things])}"
+    title = f"{call}: {judged.words}" if call else f"Devices of {joined([thing.name for thing in things])}"
     ground = (1, 1, _WIDTH - 2, y - 2, 10)
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" class="placement" viewBox="0 0 {_WIDTH} {y:g}" '
             f'width="{_SCALE * _WIDTH:g}" height="{_SCALE * y:g}" font-family="{_MONO}" font-size="{_TEXT}" '
             'role="img" data-search-exclude="">',
-            f"<title>{html.escape(_printable(title))}</title>",
-            f"<desc>{html.escape(_sentences(call, things, judged))}</desc>",
+            f"<title>{html.escape(printable(title))}</title>",
+            f"<desc>{html.escape(sentences(call, things, judged))}</desc>",
             _coloured("panel", _rect(*ground)),
             _coloured("line", _rect(*ground, _OUTLINE)),
             *body,
@@ -173,7 +102,7 @@ class _Panel:
 
 def _panels(things: Sequence[Thing], missing: str | None) -> tuple[list[_Panel], float]:
     """Two in a row, the last one alone where their number is odd; and where the next row would begin."""
-    devices = _devices((placement for thing in things for placement in thing.placements), nowhere=True)
+    devices = devices_of((placement for thing in things for placement in thing.placements), nowhere=True)
     panels: list[_Panel] = []
     y = float(_MARGIN)
     for row in [devices[index : index + 2] for index in range(0, len(devices), 2)]:
@@ -224,10 +153,10 @@ def _box(thing: Thing, device: str, width: float) -> tuple[list[str], float]:
     inner, right = width - 2 * _PAD, width - _PAD
     y = 20
     texts = [_line(thing.name, _PAD, y, inner, _NAME, "bold")]
-    rows, more = _rows(thing, device)
+    rows, more = rows_on(thing, device)
     for row in rows:
         name, size = (row.name, _TEXT) if row.name else (thing.name, _NAME)
-        shape = _shape(row.shape)
+        shape = shape_text(row.shape)
         if _wide(shape, _TEXT) > inner:
             shape = shape.replace(" ", "")
         if row.name:
@@ -246,15 +175,6 @@ def _box(thing: Thing, device: str, width: float) -> tuple[list[str], float]:
     height = y + 10
     tint = _rect(0, 0, width, height, 4 if device == "cpu" else 10, ' fill-opacity=".13"')
     return [_coloured(_class(device), tint), _coloured("ink", *texts)], height
-
-
-def _rows(thing: Thing, device: str) -> tuple[list[Placement], int]:
-    """What is shown of a thing on a device, first of all what has a note, and how many more there are."""
-    here = [placement for placement in thing.placements if placement.device == device]
-    if len(here) <= _ROWS:
-        return here, 0
-    ranks = sorted(range(len(here)), key=lambda index: not here[index].note)
-    return [here[index] for index in sorted(ranks[: _ROWS - 1])], len(here) - _ROWS + 1
 
 
 # The call
@@ -335,7 +255,7 @@ def _rect(x: float, y: float, width: float, height: float, radius: float, paint:
 
 def _line(text: str, x: float, y: float, room: float = _WIDTH, size: int = _TEXT, style: str = "") -> str:
     """One line of text; what is wider than `room` is cut in its middle, with the whole as a title."""
-    text = _printable(text)
+    text = printable(text)
     advance = _ADVANCE if "sans" not in style else _BOLD_ADVANCE if "bold" in style else _SANS_ADVANCE
     cut = _cut(text, int(room / (size * advance)))
     whole = "" if cut == text else f"<title>{html.escape(text)}</title>"
@@ -358,57 +278,4 @@ def _wide(text: str, size: int) -> float:
 
 def _cells(text: str) -> int:
     """The width of a text in letters: one of East Asian scripts is as wide as two."""
-    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in _printable(text))
-
-
-def _printable(text: str) -> str:
-    """On one line, without what a browser would obey or refuse, such as a change of direction or a NUL."""
-    return "".join(
-        letter if letter.isprintable() else f"\\u{ord(letter):04x}" for letter in re.sub(r"\s+", " ", text.strip())
-    )
-
-
-# The facts
-
-
-def _devices(placements: Iterable[Placement], nowhere: bool = False) -> list[str]:
-    """Each device once, the CPU first, then the GPUs by number: always at the same side of a picture."""
-    devices = dict.fromkeys(placement.device for placement in placements if placement.device or nowhere)
-    return sorted(devices, key=lambda device: (_RANK.get(device.partition(":")[0], 2), len(device), device))
-
-
-def _shape(shape: tuple[int, ...] | None) -> str:
-    return "" if shape is None else str(tuple(shape))
-
-
-def _dotted(thing: str, name: str) -> str:
-    if not name:
-        return _printable(thing)
-    return _printable(f"{thing}{name}" if name.startswith("[") else f"{thing}.{name}")
-
-
-def _sentences(call: str, things: Sequence[Thing], judged: Verdict) -> str:
-    """All that the picture shows, for those who do not see it."""
-    sentences = []
-    for device in _devices((placement for thing in things for placement in thing.placements), nowhere=True):
-        parts: list[str] = []
-        for thing in things:
-            shown, more = _rows(thing, device)
-            for row in shown:
-                words = [_dotted(thing.name, row.name), _shape(row.shape), row.note and f"({row.note})"]
-                parts.append(" ".join(filter(None, words)))
-            parts += [f"{more} more of {thing.name}"] * bool(more)
-        sentences.append(f"On {device or 'no device'}: {_and(parts)}.")
-    if call:
-        sentences.append(f"{_printable(call)}: {judged.words}.")
-    return " ".join(sentences)
-
-
-def _and(words: Sequence[str]) -> str:
-    """a, b and c"""
-    *others, last = map(_printable, words)
-    return f"{', '.join(others)} and {last}" if others else last
-
-
-def _count(number: int) -> str:
-    return _NUMBERS[number] if number < len(_NUMBERS) else str(number)
+    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in printable(text))

@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from samedevice.doctor.drawing import Placement, Thing, drawn
+from samedevice.doctor.drawing import drawn
 from samedevice.doctor.live import safely
 from samedevice.doctor.live.holders import held_by_module, held_by_optimizer, step
 from samedevice.doctor.live.stack import Call
+from samedevice.doctor.placements import Placement, Thing
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
