@@ -62,6 +62,14 @@ def test_a_module_whose_own_tensors_are_apart_shows_each():
     ]
 
 
+def test_a_tensor_of_the_class_is_called_so():
+    class Scaled(nn.Linear):
+        factor = torch.ones(8)
+
+    scaled = Scaled(8, 2).cuda()
+    assert table(where(scaled))[1] == ("scaled.factor", "cpu", "(8,)", 32, f"class attribute: {NOT_MOVED}")
+
+
 def test_a_tied_weight_counts_once():
     a, b = nn.Linear(8, 8, bias=False), nn.Linear(8, 8, bias=False)
     b.weight = a.weight

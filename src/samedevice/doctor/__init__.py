@@ -8,6 +8,7 @@
     live         of an exception, whose frames are still alive: the tensors at fault
     diagnosis    what `explain` returns
     where        on which device everything is
+    placements   that as data, and as text
     drawing      that as a picture
     rendering    a diagnosis as text, for `rich`, as HTML
     address      where the site and the project are

@@ -1,4 +1,4 @@
-"""Placement pictures from data: names, shapes and devices go in, SVG and the same facts as text come out.
+"""Placement pictures from data: names, shapes and devices go in, SVG comes out.
 
 The colours stand twice: as attributes, for a notebook or any other page, and as classes, which the site's style sheet
 recolours for its dark scheme. There is neither a `<style>` nor a `style`: the site's Content-Security-Policy forbids

@@ -184,8 +184,8 @@ def _unregistered(name: str, module: Any) -> Iterator[Row]:
             end = held.path.rindex(f".{held.name}") + len(held.name) + 1
             groups.setdefault((held.root + held.path[:end], held.kind, safely.device(tensor)), []).append(tensor)
     for (path, kind, device), tensors in groups.items():
-        if kind == "attribute":
-            note = f"plain attribute: {_NOT_MOVED}"
+        if "attribute" in kind:
+            note = f"{'plain' if kind == 'attribute' else 'class'} attribute: {_NOT_MOVED}"
             yield Row(path, device, _shape(tensors[0]), _bytes(tensors), note, safely.shape(tensors[0]))
         else:
             yield Row(path, device, _several(len(tensors), "tensor"), _bytes(tensors), f"Python {kind}: {_NOT_MOVED}")

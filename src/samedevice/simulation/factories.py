@@ -2,8 +2,8 @@
 
 Each is replaced by one that understands a simulated device. Which take a default device is PyTorch's own list
 (torch.utils._device). Replacing is chosen over a TorchFunctionMode: it holds in every thread, older ones too, costs
-nothing per call elsewhere and leaves tracebacks alone. The price: a name bound by `from torch import zeros` before the
-simulation starts is not replaced; asked for "cuda", it then raises what this build of torch raises.
+nothing per call elsewhere and leaves tracebacks alone. A name bound by `from torch import zeros` before the simulation
+starts is not replaced: allocation.py serves it, but for torch.tensor and torch.as_tensor.
 """
 
 import contextlib
