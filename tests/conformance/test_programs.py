@@ -7,7 +7,7 @@ import conformance
 
 # Programs that answer differently, each with the reason. One that begins to agree must leave the list.
 DIFFERENT = {
-    "runtime.the_old_default_type": "torch.Tensor(2) asks C++ for the default type, which no simulated GPU is",
+    "default_devices.the_old_default_type": "torch.Tensor(2) asks C++ for the default type, which no simulated GPU is",
 }
 
 
