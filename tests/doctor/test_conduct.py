@@ -207,6 +207,25 @@ def test_a_failure_of_the_doctors_own_leaves_what_the_text_tells(monkeypatch):
     assert diagnosis.note in " ".join(str(diagnosis).split())
 
 
+def test_a_traceback_that_cannot_be_read_leaves_the_message(monkeypatch):
+    def broken(_):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("samedevice.doctor.diagnosis.text_of", broken)
+    with simulate_cuda(1):
+        diagnosis = explain(failure(lambda: nn.Linear(8, 4).cuda()(torch.ones(2, 8))))
+    assert diagnosis.message.id == "SD001"
+    assert diagnosis.culprits[0].expression == "torch.ones(2, 8)"
+
+
+def test_a_cause_that_the_catalog_lacks_leaves_what_the_text_tells(monkeypatch):
+    monkeypatch.setattr(live, "cause", lambda about: "no_such_cause")
+    with simulate_cuda(1):
+        diagnosis = explain(failure(lambda: nn.Linear(8, 4).cuda()(torch.ones(2, 8))))
+    assert diagnosis.causes
+    assert "KeyError" in diagnosis.note
+
+
 @pytest.mark.parametrize("error", [ValueError("x"), KeyError(1), RuntimeError(), ExceptionGroup("g", [ValueError(1)])])
 def test_an_error_that_is_not_about_devices_has_no_culprits(error):
     diagnosis = explain(error)

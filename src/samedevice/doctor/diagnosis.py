@@ -8,7 +8,7 @@ from samedevice.catalog import Message, Other, load
 from samedevice.doctor import live
 from samedevice.doctor.frames import Frame
 from samedevice.doctor.live import Culprit
-from samedevice.doctor.live.text import chain, last_error, text_of
+from samedevice.doctor.live.text import chain, last_error, message_of, text_of
 from samedevice.doctor.ranking import LikelyCause, filled, rank
 from samedevice.doctor.reading import read
 
@@ -123,7 +123,7 @@ def _of_text(error: str) -> Diagnosis:
 
 def _of_exception(error: BaseException) -> Diagnosis:
     """Of an error and those that it was raised from, the first that is about devices."""
-    read = [(one, _of_text(text_of(one))) for one in chain(error)]
+    read = [(one, _of_text(_text_of(one))) for one in chain(error)]
     error, diagnosis = next((pair for pair in read if pair[1].message), read[0])
     diagnosis = replace(diagnosis, ask="")
     if diagnosis.message is None:
@@ -132,15 +132,21 @@ def _of_exception(error: BaseException) -> Diagnosis:
     many = {possible.id for possible in diagnosis.message.causes}
     try:
         culprits = live.culprits(error, likely, is_mismatch=many >= _OF_A_MISMATCH)
+        found = {culprit.cause: culprit for culprit in reversed(culprits)}
+        named = dict.fromkeys(culprit.cause for culprit in culprits)
+        first = [LikelyCause(load().causes[id_], (found[id_].sentence,)) for id_ in named]
     except Exception as failure:  # the doctor's own fault must not hide the program's
         return replace(diagnosis, note=f"The frames could not be examined ({type(failure).__name__}): {_REPORT}")
-    found = {culprit.cause: culprit for culprit in reversed(culprits)}
-    first = [
-        LikelyCause(load().causes[id_], (found[id_].sentence,)) for id_ in dict.fromkeys(one.cause for one in culprits)
-    ]
-    return replace(
-        diagnosis, culprits=culprits, causes=(*first, *(one for one in diagnosis.causes if one.id not in found))
-    )
+    rest = (cause for cause in diagnosis.causes if cause.id not in found)
+    return replace(diagnosis, culprits=culprits, causes=(*first, *rest))
+
+
+def _text_of(error: BaseException) -> str:
+    """Its traceback and message; its message alone, should the traceback not be readable."""
+    try:
+        return text_of(error)
+    except Exception:
+        return f"{type(error).__name__}: {message_of(error)}"
 
 
 # What any message has among its causes that says no more than that two tensors met.

@@ -142,7 +142,8 @@ def _rows(name: str, one: Any) -> Iterator[Row]:
     elif safely.is_optimizer(one):
         yield from _of_optimizer(name, one)
     elif safely.is_a(one, "numpy", "ndarray"):
-        yield Row(name, "cpu", str(tuple(one.shape)), int(one.nbytes), "NumPy array")
+        array = sys.modules["numpy"].ndarray  # a subclass may have a shape of its own
+        yield Row(name, "cpu", str(array.shape.__get__(one)), int(array.nbytes.__get__(one)), "NumPy array")
     else:
         for path, tensor in safely.inside(one):
             size = safely.shape(tensor)
