@@ -111,6 +111,22 @@ def test_assigned_gradients_are_checked_for_their_dtype_before_their_device() ->
     assert weight.grad is None
 
 
+def test_the_other_name_of_grad_is_checked_as_well() -> None:
+    weight = torch.ones(3, device="cuda", requires_grad=True)
+    with pytest.raises(RuntimeError, match="a gradient with device type 'cpu' to a tensor with device type 'cuda'"):
+        weight._grad = torch.ones(3)
+    weight._grad = torch.ones(3, device="cuda")
+    assert places(weight.grad) == ["cuda:0"]
+
+
+def test_a_module_with_gradients_moves_under_a_default_device() -> None:
+    module = torch.nn.Linear(3, 2)
+    module(torch.ones(1, 3)).sum().backward()
+    with torch.device("cpu"):
+        module.to("cuda")
+    assert places(module.weight, module.weight.grad) == ["cuda:0", "cuda:0"]
+
+
 HOOKS: dict[str, tuple[Callable[[torch.Tensor], Any], str]] = {
     "another kind of device": (
         lambda gradient: gradient.cpu(),

@@ -130,6 +130,64 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         "Input and parameter tensors are not at the same device, found input tensor at cpu "
         "and parameter tensor at cuda:0",
     ),
+    "lstm, packed": (  # left to its operators
+        lambda: nn.LSTM(3, 4).cuda()(nn.utils.rnn.pack_sequence([torch.ones(2, 3)])),
+        text_b("mat1", "cpu", "cuda:0", "wrapper_CUDA_addmm"),
+    ),
+    "gru without biases, packed": (
+        lambda: nn.GRU(3, 4, bias=False).cuda()(nn.utils.rnn.pack_sequence([torch.ones(2, 3)])),
+        text_b("mat2", "cuda:0", "cpu", "wrapper_CUDA_mm"),
+    ),
+    "the state of a packed lstm": (
+        lambda: nn.LSTM(3, 4)(nn.utils.rnn.pack_sequence([torch.ones(2, 3)]), (cuda(1, 1, 4), cuda(1, 1, 4))),
+        text_b("mat1", "cuda:0", "cpu", "wrapper_CUDA_addmm"),
+    ),
+    "lstm, packed on a gpu": (
+        lambda: nn.LSTM(3, 4)(nn.utils.rnn.pack_sequence([cuda(2, 3)])),
+        "Input and parameter tensors are not at the same device, found input tensor at cuda:0 "
+        "and parameter tensor at cpu",
+    ),
+    "cdist of many rows": (
+        lambda: torch.cdist(torch.ones(64, 3), cuda(2, 3)),
+        "X1 and X2 must have the same device type. X1: cpu X2: cuda",
+    ),
+    "cdist of few rows": (
+        lambda: torch.cdist(torch.ones(4, 3), cuda(2, 3)),
+        text_b("x2", "cuda:0", "cpu", "wrapper_CUDA___cdist_forward"),
+    ),
+    # shapes that do not fit come before devices that do not
+    "sizes": (
+        lambda: cuda(2, 3) - torch.ones(2, 4),
+        "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1",
+    ),
+    "sizes of where": (
+        lambda: torch.where(cuda(3) > 0, cuda(3), torch.ones(2, 2)),
+        "The size of tensor a (3) must match the size of tensor b (2) at non-singleton dimension 1",
+    ),
+    "the size of what is written to": (
+        lambda: cuda(2, 1).add_(torch.ones(2, 4)),
+        "output with shape [2, 1] doesn't match the broadcast shape [2, 4]",
+    ),
+    "an array into a gpu": (
+        lambda: cuda(3).__setitem__(0, numpy.ones(1)),
+        "can't assign a numpy.ndarray to a torch.cuda.FloatTensor",
+    ),
+    "random state": (
+        lambda: torch.set_rng_state(torch.get_rng_state().cuda()),
+        "RNG state must be a torch.ByteTensor",
+    ),
+    "random state of a generator": (
+        lambda: torch.Generator().set_state(torch.get_rng_state().cuda()),
+        "RNG state must be a torch.ByteTensor",
+    ),
+    "random state of a gpu's generator": (
+        lambda: torch.Generator("cuda").set_state([0]),
+        "expected a torch.ByteTensor, but got list",
+    ),
+    "a parameter's device": (
+        lambda: nn.Parameter(torch.ones(3), device="cuda"),
+        "Parameter.__new__() got an unexpected keyword argument 'device'",
+    ),
     "a cell's weights": (
         lambda: nn.GRUCell(3, 4)(cuda(2, 3)),
         text_b("mat2", "cpu", "cuda:0", "wrapper_CUDA_mm"),

@@ -1,6 +1,8 @@
 """What a script asks of torch.cuda and torch.accelerator; each text is what PyTorch's CUDA build says."""
 
+import copy
 import gc
+import io
 import os
 import subprocess
 import sys
@@ -218,6 +220,8 @@ def test_profilers_find_their_functions() -> None:
 
 
 def test_memory_is_counted_in_blocks_per_gpu() -> None:
+    gc.collect()  # or what earlier tests left goes meanwhile
+    torch.cuda.init()  # until then PyTorch answers 0 without counting
     before = torch.cuda.memory_allocated(1)
     held = torch.zeros(1000, device="cuda:1")  # 4000 bytes: 8 blocks of 512
     view = held[:10]
@@ -236,12 +240,35 @@ def test_memory_is_counted_in_blocks_per_gpu() -> None:
 
 
 def test_memory_that_only_autograd_holds_is_counted() -> None:
-    gc.collect()  # or what earlier tests left goes meanwhile
+    gc.collect()
+    torch.cuda.init()
     before = torch.cuda.memory_allocated()
     loss = torch.zeros(1000, device="cuda", requires_grad=True).exp().sum()
     assert torch.cuda.memory_allocated() - before == 2 * 4096 + 512
     del loss
     assert torch.cuda.memory_allocated() == before
+
+
+def test_memory_of_what_is_loaded_and_copied_is_counted() -> None:
+    tensor, file = torch.ones(1000, device="cuda"), io.BytesIO()
+    torch.save(tensor, file)
+
+    def load(place: str | None = None) -> object:
+        file.seek(0)
+        return torch.load(file, map_location=place)
+
+    for make, grown in (
+        (load, 4096),
+        (lambda: load("cuda:0"), 4096),
+        (lambda: load("cpu"), 0),
+        (lambda: copy.deepcopy(tensor), 4096),
+        (lambda: torch.ones(1000).untyped_storage().cuda(), 4096),
+    ):
+        before = torch.cuda.memory_allocated()
+        made = make()
+        assert torch.cuda.memory_allocated() - before == grown
+        del made
+        assert torch.cuda.memory_allocated() == before
 
 
 def test_default_devices_nest_and_reach_modules() -> None:

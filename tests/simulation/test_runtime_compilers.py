@@ -66,6 +66,8 @@ def test_torchscript_runs_eagerly_with_the_same_notice(notices: list[warnings.Wa
     x = torch.ones(2, device="cuda:1")
     assert str(zeros_like_and_more(x).device) == "cuda:1"
     assert str(torch.jit.trace(lambda x: torch.zeros(2, device=x.device), (x,))(x).device) == "cuda:1"
+    layer = torch.nn.Linear(2, 2)
+    assert torch.jit.trace_module(layer, {"forward": torch.ones(1, 2)}) is layer
     assert torch.func.jvp(torch.sin, (x,), (x,))[1].is_cuda  # PyTorch scripts its decompositions here
     assert len([n for n in notices if "samedevice" in str(n.message)]) == 1
 

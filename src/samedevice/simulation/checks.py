@@ -12,7 +12,7 @@ import torch
 
 from samedevice.simulation import convolution, indexing, linear_algebra
 from samedevice.simulation.devices import CPU
-from samedevice.simulation.general import generated, named, tensor_iterator
+from samedevice.simulation.general import generated, named, shapes_fit, tensor_iterator
 from samedevice.simulation.refusals import (
     attention_on_several_devices,
     expected_device,
@@ -25,6 +25,7 @@ Check = Callable[[Any, Sequence[Any], Any], torch.device | None]
 
 def _where(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     """native/TensorCompare.cpp, where_self_out: 0-dim inputs are moved to the first device that is not the CPU."""
+    shapes_fit(operands)
     device: torch.device = next((x.device for x in operands if x.device is not CPU and not x.is_out), CPU)
     inputs = [x if x.tensor.dim() or device is CPU else x._replace(device=device) for x in operands if not x.is_out]
     return tensor_iterator([*(x for x in operands if x.is_out), *inputs], cpu_scalars=0)
@@ -72,11 +73,13 @@ def _attention(operator: Any, operands: Sequence[Any], args: Any) -> torch.devic
 
 def _no_scalars(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     """A TensorIterator that does not set allow_cpu_scalars: native/cuda/Loss.cu, native/PointwiseOps.cpp (addcdiv)."""
+    shapes_fit(operands)
     return tensor_iterator(operands, cpu_scalars=0)
 
 
 def _addcmul(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     """native/cuda/PointwiseOpsKernel.cu: of the three inputs only tensor2 may be a CPU scalar."""
+    shapes_fit(operands)
     device = tensor_iterator(operands)
     for name in ("self", "tensor1") if device is not CPU else ():
         operand = named(operands, name)
@@ -96,6 +99,7 @@ def _complex(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
 
 def _logical(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     """native/BinaryOps.cpp, comparison_op: the result is made where the first is."""
+    shapes_fit(operands)
     result = operands[0] if operands[0].is_out else operands[0]._replace(is_out=True, is_written=True)
     return tensor_iterator([result, *(x for x in operands if not x.is_out)])
 

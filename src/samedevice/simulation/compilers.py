@@ -17,7 +17,8 @@ import torch
 
 from samedevice.simulation.tensor import SimulatedTensor
 
-_compile, _script, _trace, _export = torch.compile, torch.jit.script, torch.jit.trace, torch.export.export
+_compile, _script, _export = torch.compile, torch.jit.script, torch.export.export
+_trace, _trace_module = torch.jit.trace, torch.jit.trace_module
 _lock = threading.Lock()
 _stance: Any = None  # the one to return to
 _told = False
@@ -29,6 +30,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     yield torch, "compile", compile_
     yield torch.jit, "script", script
     yield torch.jit, "trace", trace
+    yield torch.jit, "trace_module", trace_module
     yield torch.export, "export", export
     dynamo = sys.modules.get("torch._dynamo.eval_frame")
     if dynamo is not None:
@@ -90,6 +92,12 @@ def _known_to_torchscript() -> Iterator[None]:
 def trace(func: Any, *args: Any, **kwargs: Any) -> Any:
     _tell("torch.jit.trace")
     return func
+
+
+@functools.wraps(_trace_module)
+def trace_module(mod: Any, *args: Any, **kwargs: Any) -> Any:
+    _tell("torch.jit.trace_module")
+    return mod
 
 
 @functools.wraps(_export)

@@ -26,7 +26,8 @@ LEFT_BEHIND = "_samedevice_left_behind"
 
 def exchange(tensor: torch.Tensor, new: torch.Tensor) -> None:
     """Give `tensor` the memory of `new`, of which one is simulated and the other is on the CPU."""
-    with torch._C.DisableTorchFunctionSubclass():  # a lazy parameter's allows next to nothing
+    # A lazy parameter's allows next to nothing, and that of `with torch.device(...)` leads to gradients.py's setter.
+    with torch._C.DisableTorchFunction():
         _exchange(tensor, new)
 
 

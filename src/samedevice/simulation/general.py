@@ -44,6 +44,31 @@ def tensor_iterator(operands: Sequence[Any], cpu_scalars: int = 1) -> torch.devi
     return common
 
 
+def shapes_fit(operands: Sequence[Any]) -> None:
+    """TensorIterator.cpp, compute_shape and mark_resize_outputs: they come before the devices are compared."""
+    shape: list[int] = []
+    for operand in operands:
+        if not operand.is_out:
+            shape = _broadcast(shape, list(operand.tensor.shape))
+    for operand in operands:
+        own = list(operand.tensor.shape)
+        if operand.is_written and not operand.is_out and own != shape:
+            raise RuntimeError(f"output with shape {own} doesn't match the broadcast shape {shape}")
+
+
+def _broadcast(first: list[int], second: list[int]) -> list[int]:
+    """aten/src/ATen/ExpandUtils.cpp, infer_size."""
+    rank = max(len(first), len(second))
+    padded = [[1] * (rank - len(shape)) + shape for shape in (first, second)]
+    for place in reversed(range(rank)):
+        a, b = padded[0][place], padded[1][place]
+        if 1 not in (a, b) and a != b:
+            raise RuntimeError(
+                f"The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension {place}"
+            )
+    return [b if a == 1 else a for a, b in zip(*padded, strict=True)]
+
+
 def return_gradient(scalar: torch.Tensor) -> None:
     """A 0-dim CPU tensor that joined GPU tensors gets its gradient on the CPU (engine.cpp, validate_outputs)."""
     if scalar.requires_grad and "_samedevice_returns" not in scalar.__dict__:

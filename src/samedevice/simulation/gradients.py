@@ -27,7 +27,8 @@ _MODIFIED = "has been modified by an inplace operation: [torch."
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
-    yield torch.Tensor, "grad", property(_get_grad, _set_grad, _grad.__delete__)
+    for name in ("grad", "_grad"):  # two names of one in C++
+        yield torch.Tensor, name, property(_get_grad, _set_grad, _grad.__delete__)
     yield torch.Tensor, "register_hook", register_hook
     yield torch.utils, "swap_tensors", swap_tensors
     yield torch.autograd, "_engine_run_backward", _run_backward

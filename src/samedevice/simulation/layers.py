@@ -33,6 +33,7 @@ def kernels() -> Iterator[tuple[str, Kernel]]:
         yield name, functools.partial(_cell, f"wrapper_CUDA___thnn_fused_{name}")
     yield "_batch_norm_impl_index", _batch_norm
     yield "_weight_norm", _weight_norm
+    yield "cdist", _cdist
     yield "cosine_similarity", _cosine_similarity
     yield "ctc_loss.Tensor", _ctc_loss
     yield "prelu", _prelu
@@ -47,8 +48,23 @@ def _recurrent(compose: Any, inputs: Any, hidden: Any, parameters: Any, *rest: A
 
 
 def _recurrent_packed(compose: Any, data: Any, batch_sizes: Any, hidden: Any, parameters: Any, *rest: Any) -> Any:
-    _check_attributes(data, hidden, parameters)
+    """native/RNN.cpp leaves a packed input to its operators; cuDNN's (native/cudnn/RNN.cpp) checks as above."""
+    if device_of(data) is CPU:
+        _first_products(data, hidden, parameters, *rest)
+    else:
+        _check_attributes(data, hidden, parameters)
     return compose(data, batch_sizes, hidden, parameters, *rest)
+
+
+def _first_products(data: Any, hidden: Any, parameters: Any, has_biases: bool, *_: Any) -> None:
+    """The products that a layer begins with, of the input and of its state, each with the weights and the bias."""
+    state = hidden if isinstance(hidden, torch.Tensor) else hidden[0]
+    for number, mat1 in enumerate((data, state)):
+        if has_biases:
+            bias = parameters[2 + number]
+            compare("wrapper_CUDA_addmm", ("self", bias), ("mat1", mat1), ("mat2", parameters[number]))
+        else:
+            compare("wrapper_CUDA_mm", ("self", mat1), ("mat2", parameters[number]))
 
 
 def _check_attributes(inputs: Any, hidden: Any, parameters: Any) -> None:
@@ -84,6 +100,19 @@ def _cell(
         else:
             compare(method, ("input_gates", inputs), ("hidden_gates", state), ("hx", state), *biases)
     return compose(inputs, hidden, input_weight, hidden_weight, input_bias, hidden_bias)
+
+
+def _cdist(compose: Any, x1: Any, x2: Any, p: float = 2.0, compute_mode: int | None = None) -> Any:
+    """native/Distance.cpp: by matrix products, which more than 25 rows are worth, cdist_impl comes to compare types."""
+    many = x1.dim() > 1 and x2.dim() > 1 and max(x1.size(-2), x2.size(-2)) > 25
+    if p == 2 and (compute_mode == 1 or (many and not compute_mode)):
+        one, other = device_of(x1), device_of(x2)
+        if one.type != other.type:
+            raise RuntimeError(f"X1 and X2 must have the same device type. X1: {one.type} X2: {other.type}")
+        if one != other:  # an index is an int8, hence printed as a character, and the first zero ends the text
+            text = f"device of X1 ({chr(one.index)}) must match device of X2 ({chr(other.index)})"
+            raise RuntimeError(text.partition("\0")[0])
+    return compose(x1, x2, p, compute_mode)
 
 
 def _cosine_similarity(compose: Any, first: Any, second: Any, dim: int = 1, *rest: Any) -> Any:

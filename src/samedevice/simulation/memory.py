@@ -65,7 +65,16 @@ def _follow(marked: Any) -> None:
         for member in sparse.members(marked):
             _follow(member)
         return
-    storage, index = _storage(marked), marked._samedevice_device.index
+    _follow_storage(_storage(marked), marked._samedevice_device.index)
+
+
+def made(storage: torch.UntypedStorage) -> None:
+    """Count a storage that is made without a tensor, as torch.load makes them."""
+    if tensor.watch is _follow:
+        _follow_storage(storage, storage._samedevice_device.index)
+
+
+def _follow_storage(storage: torch.UntypedStorage, index: int) -> None:
     address = storage._cdata
     if address in _followed or index not in _held:
         return

@@ -5,6 +5,7 @@ stays, what it holds is exchanged (Module.to does `param.data = moved`).
 """
 
 import functools
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -180,7 +181,13 @@ def setitem(self: torch.Tensor, index: Any, value: Any) -> None:
         parts = index if isinstance(index, tuple) else (index,)
         if all(part is None or part is ... or type(part) in (int, slice) for part in parts):
             value = move(value, device_of(self))  # a copy into a view; by tensors it is another operator
-    _setitem(self, index, value)
+    try:
+        _setitem(self, index, value)
+    except TypeError as error:  # torch/csrc/autograd/python_variable_indexing.cpp, valueToTensor, names the type
+        refused = re.fullmatch(r"(can't assign a .* to a )torch\.(\w+Tensor)", str(error))
+        if refused and isinstance(self, SimulatedTensor):
+            raise TypeError(f"{refused[1]}torch.cuda.{refused[2]}") from None
+        raise
 
 
 @functools.wraps(torch.Tensor.type_as)

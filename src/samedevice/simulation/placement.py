@@ -70,6 +70,8 @@ def judge(func: Any, args: Any, kwargs: Any) -> Any:
         return general.generated(operator, operands)
     if operator.structured and not operator.iterator:
         return general.resized_out(operands)
+    if operator.iterator:
+        general.shapes_fit(operands)
     return general.tensor_iterator(operands)
 
 

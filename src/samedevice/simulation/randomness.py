@@ -118,8 +118,9 @@ class Generator(torch.Generator):
         return torch.frombuffer(bytearray(struct.pack("<QQ", self._seed, self._offset)), dtype=torch.uint8)
 
     def set_state(self, new_state: torch.Tensor) -> "Generator":
-        if not isinstance(new_state, torch.Tensor) or device_of(new_state) is not CPU or new_state.dtype != torch.uint8:
-            raise TypeError("RNG state must be a torch.ByteTensor")  # torch/csrc/Generator.cpp
+        if not isinstance(new_state, torch.Tensor):
+            raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
+        _check_state(new_state)
         if new_state.numel() not in (8, 16):
             raise RuntimeError("RNG state is wrong size")
         self._seed, self._offset = struct.unpack("<QQ", bytes(new_state.tolist()).ljust(16, b"\0"))
@@ -143,12 +144,36 @@ def _mix(number: int) -> int:
     return number ^ number >> 31
 
 
+def _check_state(state: Any) -> None:
+    """torch/csrc/Generator.cpp, THPGenerator_setState: bytes on the CPU, be the generator a GPU's."""
+    if isinstance(state, torch.Tensor) and (device_of(state) is not CPU or state.dtype != torch.uint8):
+        raise TypeError("RNG state must be a torch.ByteTensor")
+
+
+class CPUGenerator(torch.Generator):
+    """A generator of the CPU, which sees where the state that it is given is."""
+
+    def set_state(self, new_state: torch.Tensor) -> torch.Generator:
+        _check_state(new_state)
+        return super().set_state(new_state)
+
+
+def _set_rng_state(new_state: torch.Tensor) -> None:
+    _check_state(new_state)
+    original_set_rng_state(new_state)
+
+
+original_set_rng_state = torch.random.set_rng_state
+
+
 class _GeneratorFace(devices.Face):
     """For torch.Generator: makes a CPU's or a GPU's."""
 
     def __call__(self, device: Any = "cpu") -> torch.Generator:
         asked = torch.device(device)
-        return Generator.on(asked) if asked.type == "cuda" else cpu_generator(asked)  # no GPU is looked for yet
+        if asked.type == "cuda":
+            return Generator.on(asked)  # no GPU is looked for yet
+        return CPUGenerator() if asked.type == "cpu" else cpu_generator(asked)
 
 
 GeneratorFace = _GeneratorFace("Generator", (), {"__module__": "torch", "original": cpu_generator})
@@ -171,6 +196,8 @@ def check_generator(generator: torch.Generator | None, device: torch.device) -> 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
     yield torch, "Generator", GeneratorFace
+    for module in (torch, torch.random):
+        yield module, "set_rng_state", functools.wraps(original_set_rng_state)(_set_rng_state)
     yield torch.cuda, "default_generators", tuple(default_generator(gpu) for gpu in devices.gpus())
     for owner, names in (
         (torch.Tensor, (*_IN_PLACE, "bernoulli", "multinomial")),

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from samedevice.simulation import memory
 from samedevice.simulation.devices import CPU, resolve
 
 _device = torch.UntypedStorage.device
@@ -35,9 +36,13 @@ def new(cls: type, *args: Any, device: Any = None, **kwargs: Any) -> torch.Untyp
     target = CPU if device is None else resolve(device)
     if target.type != "cuda":
         return _new(cls, *args, device=device, **kwargs)
-    made: torch.UntypedStorage = _new(cls, *args, device=CPU, **kwargs)
-    made._samedevice_device = target
-    return made
+    return _on(target, _new(cls, *args, device=CPU, **kwargs))
+
+
+def _on(target: torch.device, storage: torch.UntypedStorage) -> torch.UntypedStorage:
+    storage._samedevice_device = target
+    memory.made(storage)
+    return storage
 
 
 def device(self: torch.UntypedStorage) -> torch.device:
@@ -55,9 +60,7 @@ def to(self: torch.UntypedStorage, *, device: Any, non_blocking: bool = False) -
 def _copy(self: torch.UntypedStorage, target: torch.device) -> torch.UntypedStorage:
     copy = torch.UntypedStorage(self.nbytes(), device="cpu" if target.type == "cuda" else target)
     copy.copy_(self)
-    if target.type == "cuda":
-        copy._samedevice_device = target
-    return copy
+    return _on(target, copy) if target.type == "cuda" else copy
 
 
 def clone(self: torch.UntypedStorage) -> torch.UntypedStorage:

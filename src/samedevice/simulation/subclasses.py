@@ -23,6 +23,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     yield torch.Tensor, "as_subclass", as_subclass
 
 
+@functools.wraps(_new_parameter)  # its name stands in what Python says of a wrong argument
 def new_parameter(cls: Any, data: Any = None, requires_grad: bool = True) -> Any:
     """nn.Parameter.__new__: a tensor of torch's own classes becomes `cls`; another keeps its class, and is marked."""
     if data is None:
