@@ -75,3 +75,27 @@ def test_foreach_is_the_default_on_a_gpu(two_gpus: None) -> None:
 
     parameters = list(nn.Linear(2, 2).cuda().parameters())
     assert _default_to_fused_or_foreach(parameters, differentiable=False) == (False, True)
+
+
+@pytest.mark.parametrize(("here", "there"), [("cuda:0", "cuda:1"), ("cuda:0", "cpu")])
+def test_state_that_stayed_on_a_gpu_is_refused_by_the_text_of_the_installed_torch(
+    two_gpus: None, here: str, there: str
+) -> None:
+    model = nn.Linear(3, 2).to(here)
+    optimizer = optim.Adam(model.parameters(), foreach=True)
+    for place in (here, there):
+        model.to(place)(torch.ones(4, 3, device=place)).sum().backward()
+        if place == here:
+            optimizer.step()
+    with pytest.raises(RuntimeError, match="Tensors of the same index must be on the same device and the same dtype "):
+        optimizer.step()
+
+
+def test_state_that_stayed_on_the_cpu_meets_the_operators(two_gpus: None) -> None:
+    model = nn.Linear(3, 2)
+    optimizer = optim.Adam(model.parameters(), foreach=True)
+    model(torch.ones(4, 3)).sum().backward()
+    optimizer.step()
+    model.to("cuda")
+    with pytest.raises(RuntimeError, match="found at least two devices, cuda:0 and cpu!"):
+        optimizer.step()

@@ -5,9 +5,11 @@ from typing import Any
 
 import torch
 
-from samedevice.simulation.devices import device_of
+from samedevice.simulation.devices import CPU, device_of
 
 _Groups = dict[tuple[torch.device, torch.dtype], tuple[list[list[Any]], list[int]]]
+
+_group = torch._C._group_tensors_by_device_and_dtype
 
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
@@ -19,10 +21,25 @@ def group_tensors_by_device_and_dtype(lists: Sequence[Sequence[Any]], with_indic
     """ATen/native/ForeachUtils.h: the first list decides; the others, of its length or empty, go along."""
     groups: _Groups = {}
     for index, first in enumerate(lists[0]):
-        nested, indices = groups.setdefault((device_of(first), first.dtype), ([[] for _ in lists], []))
+        here = device_of(first)
+        nested, indices = groups.setdefault((here, first.dtype), ([[] for _ in lists], []))
         for group, tensors in zip(nested, lists, strict=True):
             if tensors:
+                if tensors[index] is not None:
+                    _check(first, here, tensors[index])
                 group.append(tensors[index])
         if with_indices:
             indices.append(index)
     return groups
+
+
+def _check(first: torch.Tensor, here: torch.device, other: torch.Tensor) -> None:
+    """Steps may be on the CPU; which dtypes go together, and the text, differ by release: its own C++ is asked."""
+    there = device_of(other)
+    if first.dtype is other.dtype and here == there:
+        return
+    dtypes = (first.dtype, other.dtype)
+    if here != there:
+        is_step = there is CPU and other.dtype in (torch.float32, torch.float64)
+        dtypes = (torch.float32, torch.float32 if is_step else torch.int64)
+    _group([[torch.empty(0, dtype=dtype, device=CPU)] for dtype in dtypes], False)
