@@ -3,5 +3,6 @@
 from lessons.exercises import check
 from lessons.gpus import start
 from lessons.pictures import picture
+from lessons.timeline import timeline
 
-__all__ = ["check", "picture", "start"]
+__all__ = ["check", "picture", "start", "timeline"]
