@@ -102,3 +102,9 @@ def test_a_title_fits_a_line(cause: Cause) -> None:
 @pytest.mark.parametrize("cause", ALL)
 def test_no_fix_hard_codes_a_gpu(cause: Cause) -> None:
     assert ".cuda(" not in cause.after
+
+
+def test_a_narrower_cause_is_within_one_that_is_there_and_is_no_case_itself() -> None:
+    wider = [CAUSES[cause.within] for cause in CAUSES.values() if cause.within]
+    assert wider
+    assert not any(cause.within for cause in wider)

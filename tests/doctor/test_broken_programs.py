@@ -5,17 +5,20 @@ import linecache
 import re
 import sys
 import textwrap
+from concurrent.futures import Future
 
 import numpy
 import pytest
 import torch
 from tests.doctor.broken_programs import models_and_batches, of_other_people, one_thing, state  # noqa: F401
 from tests.doctor.broken_programs.kept import PROGRAMS, classifier, loader
-from tests.doctor.broken_programs.sources import LIBRARY, MENDABLE, WITH_A_LIBRARY, WITHOUT_A_FILE
+from tests.doctor.broken_programs.mendable import MENDABLE
+from tests.doctor.broken_programs.sources import LIBRARY, WITH_A_LIBRARY, WITHOUT_A_FILE
 from torch import nn
 from torch.utils.data import DataLoader
 
 from samedevice import explain, simulate_cuda
+from samedevice.catalog import load
 
 NAMES = {
     "torch": torch,
@@ -25,6 +28,11 @@ NAMES = {
     "loader": loader,
     "classifier": classifier,
 }
+
+NOT_HERE = (
+    "Attempting to deserialize object on CUDA device 1 but torch.cuda.device_count() is 1. Please use torch.load with "
+    "map_location to map your storages to an existing device."
+)
 
 
 def diagnosed(run):
@@ -41,8 +49,26 @@ def test_culprit_and_cause_come_first(name):
     diagnosis = diagnosed(PROGRAMS[name].run)
     assert diagnosis.note == ""
     first = diagnosis.culprits[0]
-    assert (first.expression, first.cause) == (PROGRAMS[name].culprit, PROGRAMS[name].cause), diagnosis.culprits
-    assert diagnosis.causes[0].id == PROGRAMS[name].cause
+    cause = load().causes[PROGRAMS[name].cause]
+    assert (first.expression, first.case or first.cause) == (PROGRAMS[name].culprit, cause.id), diagnosis.culprits
+    assert first.cause == diagnosis.causes[0].id == (cause.within or cause.id)
+
+
+def test_a_file_that_another_process_loaded_has_no_culprit():
+    answer = Future()
+    answer.set_exception(RuntimeError(NOT_HERE))
+    diagnosis = diagnosed(answer.result)
+    assert (diagnosis.causes[0].id, diagnosis.culprits, diagnosis.note) == ("checkpoint_map_location", (), "")
+
+
+def test_a_file_is_said_to_ask_for_its_device():
+    first = diagnosed(PROGRAMS["a_checkpoint_of_a_larger_machine"].run).culprits[0]
+    assert (first.sentence, first.fix) == ("`buffer` asks for cuda:7.", 'torch.load(buffer, map_location="cpu")')
+
+
+def test_the_index_of_what_is_written_is_not_accused():
+    culprits = diagnosed(PROGRAMS["rows_of_the_gpu_written_to_the_cpu"].run).culprits
+    assert [culprit.expression for culprit in culprits] == ["predictions"]
 
 
 @pytest.mark.parametrize("place", ["<string>", "<ipython-input-3-0123456789ab>"])
@@ -79,7 +105,7 @@ def test_the_fix_is_a_line_that_mends_the_program(name):
     def run(text):
         linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
         try:
-            exec(compile(text, place, "exec"), {**NAMES})
+            exec(compile(text, place, "exec"), {**NAMES, "__name__": "a_program"})
         finally:
             torch.set_default_device(None)
 

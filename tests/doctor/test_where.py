@@ -1,11 +1,13 @@
 """`where` says of everything on which device it is, and what `.to()` leaves behind."""
 
 import io
+from functools import partial
 
 import numpy
 import pytest
 import rich.console
 import torch
+import torch.nn.functional as F  # noqa: N812 - its usual name
 from torch import nn
 
 from samedevice import simulate_cuda, where
@@ -92,6 +94,22 @@ def test_optimizers_batches_and_arrays():
         ('batch["y"][0]', "cuda:1", "(3,)", 12, ""),
         ("array", "cpu", "(3,)", 24, "NumPy array"),
         ("3", "", "no tensor", 0, ""),
+    ]
+
+
+def test_a_partial_function_holds_its_arguments():
+    class Model(nn.Linear):
+        def __init__(self):
+            super().__init__(2, 3)
+            self.w = partial(nn.Linear(3, 3), torch.ones(2))
+
+    loss = partial(F.cross_entropy, weight=torch.ones(3))
+    model = Model().cuda()
+    assert table(where(loss, partial(print), model)) == [
+        ('loss.keywords["weight"]', "cpu", "(3,)", 12, ""),
+        ("partial(print)", "", "no tensor", 0, ""),
+        ("model", "cuda:0", "2 parameters", 36, ""),
+        ("model.w", "cpu", "3 tensors", 56, f"functools.partial: {NOT_MOVED}"),
     ]
 
 

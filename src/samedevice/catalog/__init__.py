@@ -85,7 +85,8 @@ class Cause:
 
     `before` and `after` are the same lines, failing and mended. A test runs `setup` and `before` on simulated GPUs and
     expects the message `raises`, then `setup` and `after` without an error; `unraised` says why it cannot. `failure` is
-    the anchor of the lesson's section that raises it, where the lesson is ready.
+    the anchor of the lesson's section that raises it, where the lesson is ready. `within` is the wider cause that it is
+    a case of: `explain` counts it as that one, and shows the lines of this one.
     """
 
     id: str
@@ -99,6 +100,7 @@ class Cause:
     raises: str = ""
     unraised: str = ""
     failure: str = ""
+    within: str = ""
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,10 @@ class Other:
 
 @dataclass(frozen=True)
 class Claim:
-    """Something said about device errors that is not plainly true. `home` is the lesson or page that settles it."""
+    """Something said about device errors that is not plainly true.
+
+    `home` is the lesson or page that settles it; `section` is the anchor of the lesson's section, where it is ready.
+    """
 
     id: str
     claim: str
@@ -123,6 +128,7 @@ class Claim:
     proof: str
     home: str
     seen: list[str]
+    section: str = ""
 
 
 @dataclass(frozen=True)

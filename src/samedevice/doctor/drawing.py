@@ -24,11 +24,11 @@ from samedevice.doctor.placements import (
     verdict,
 )
 
-_WIDTH = 360
-_MARGIN = 12  # around the panels, and between them
+WIDTH = 360
+MARGIN = 12  # around the panels, and between them
 _PAD = 8  # around the boxes of a panel, and around the text of a box
 _LINE = 19  # from one line of text to the next
-_NAME, _VERDICT, _TEXT = 15, 14, 13  # font sizes, in pixels on a screen that is 360 wide
+NAME, _VERDICT, TEXT = 15, 14, 13  # font sizes, in pixels on a screen that is 360 wide
 _MONO, _SANS = "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace", "system-ui, sans-serif"
 # The width of a letter, of the font size: of the widest of the usual monospaced fonts, and about that of the others.
 _ADVANCE, _SANS_ADVANCE, _BOLD_ADVANCE = 0.605, 0.56, 0.66
@@ -44,7 +44,7 @@ _COLOURS = {
     "ink": "#0f172a",
     "error": "#b91c1c",
 }
-_OUTLINE = ' fill="none" stroke="currentColor"'
+OUTLINE = ' fill="none" stroke="currentColor"'
 _STYLES = {
     "sans": f'font-family="{_SANS}"',
     "bold": 'font-weight="700"',
@@ -67,21 +67,26 @@ def drawn(call: str, things: Sequence[Thing], judged: Verdict | None = None, mis
     panels, y = _panels(things, missing)
     body = [element for panel in panels for element in panel.svg]
     if call:
-        bar, height = _bar(call, judged, y + _MARGIN)
-        body += [_wire(panel, y - _MARGIN, y + _MARGIN, height) for panel in panels if panel.device]
+        bar, height = call_bar(call, judged, y + MARGIN)
+        body += [_wire(panel, y - MARGIN, y + MARGIN, height) for panel in panels if panel.device]
         body += bar
-        y += _MARGIN + height + _MARGIN
+        y += MARGIN + height + MARGIN
     title = f"{call}: {judged.words}" if call else f"Devices of {joined([thing.name for thing in things])}"
-    ground = (1, 1, _WIDTH - 2, y - 2, 10)
+    return svg(printable(title), sentences(call, things, judged), body, y)
+
+
+def svg(title: str, description: str, body: Sequence[str], height: float) -> str:
+    """The whole element: what a screen reader says of it, the ground, and on it the body."""
+    ground = (1, 1, WIDTH - 2, height - 2, 10)
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="placement" viewBox="0 0 {_WIDTH} {y:g}" '
-            f'width="{_SCALE * _WIDTH:g}" height="{_SCALE * y:g}" font-family="{_MONO}" font-size="{_TEXT}" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="placement" viewBox="0 0 {WIDTH} {height:g}" '
+            f'width="{_SCALE * WIDTH:g}" height="{_SCALE * height:g}" font-family="{_MONO}" font-size="{TEXT}" '
             'role="img" data-search-exclude="">',
-            f"<title>{html.escape(printable(title))}</title>",
-            f"<desc>{html.escape(sentences(call, things, judged))}</desc>",
-            _coloured("panel", _rect(*ground)),
-            _coloured("line", _rect(*ground, _OUTLINE)),
+            f"<title>{html.escape(title)}</title>",
+            f"<desc>{html.escape(description)}</desc>",
+            coloured("panel", rectangle(*ground)),
+            coloured("line", rectangle(*ground, OUTLINE)),
             *body,
             "</svg>",
         ]
@@ -104,17 +109,17 @@ def _panels(things: Sequence[Thing], missing: str | None) -> tuple[list[_Panel],
     """Two in a row, the last one alone where their number is odd; and where the next row would begin."""
     devices = devices_of((placement for thing in things for placement in thing.placements), nowhere=True)
     panels: list[_Panel] = []
-    y = float(_MARGIN)
+    y = float(MARGIN)
     for row in [devices[index : index + 2] for index in range(0, len(devices), 2)]:
-        width = (_WIDTH - (len(row) + 1) * _MARGIN) / len(row)
+        width = (WIDTH - (len(row) + 1) * MARGIN) / len(row)
         contents = [_boxes(things, device, width, 3 - len(row)) for device in row]
         height = max(bottom for _, bottom in contents)
         for number, (device, (boxes, _)) in enumerate(zip(row, contents, strict=True)):
-            x = _MARGIN + number * (width + _MARGIN)
+            x = MARGIN + number * (width + MARGIN)
             frame = _frame(device, width, height, device == missing)
             svg = [f'<g transform="translate({x:g} {y:g})">', *frame, *boxes, "</g>"]
             panels.append(_Panel(device, x, width, y + height, svg))
-        y += height + _MARGIN
+        y += height + MARGIN
     return panels, y
 
 
@@ -123,12 +128,12 @@ def _frame(device: str, width: float, height: float, missing: bool) -> list[str]
     label = f"no {device}" if missing else device or "no device"
     frame = (1, 1, width - 2, height - 2, 8)
     return [
-        _coloured("box", _rect(*frame)),
-        _coloured(
-            _class(device),
-            _rect(*frame, f'{_OUTLINE} stroke-width="2"{dashes}'),
-            _sign(device, _PAD + 9, 20),
-            _line(label, _PAD + 25, 25, width - 2 * _PAD - 25, _NAME, "sans bold"),
+        coloured("box", rectangle(*frame)),
+        coloured(
+            colour_of(device),
+            rectangle(*frame, f'{OUTLINE} stroke-width="2"{dashes}'),
+            device_sign(device, _PAD + 9, 20),
+            text_line(label, _PAD + 25, 25, width - 2 * _PAD - 25, NAME, "sans bold"),
         ),
     ]
 
@@ -152,52 +157,52 @@ def _box(thing: Thing, device: str, width: float) -> tuple[list[str], float]:
     """The part of a thing that is on `device`: its name, then for each tensor a line, or two where one is too short."""
     inner, right = width - 2 * _PAD, width - _PAD
     y = 20
-    texts = [_line(thing.name, _PAD, y, inner, _NAME, "bold")]
+    texts = [text_line(thing.name, _PAD, y, inner, NAME, "bold")]
     rows, more = rows_on(thing, device)
     for row in rows:
-        name, size = (row.name, _TEXT) if row.name else (thing.name, _NAME)
+        name, size = (row.name, TEXT) if row.name else (thing.name, NAME)
         shape = shape_text(row.shape)
-        if _wide(shape, _TEXT) > inner:
+        if text_width(shape, TEXT) > inner:
             shape = shape.replace(" ", "")
         if row.name:
             y += _LINE
-            texts.append(_line(name, _PAD, y, inner))
+            texts.append(text_line(name, _PAD, y, inner))
         if shape:
-            if _wide(name, size) + _wide(f" {shape}", _TEXT) > inner:
+            if text_width(name, size) + text_width(f" {shape}", TEXT) > inner:
                 y += _LINE
-            texts.append(_line(shape, right, y, inner, style="end"))
+            texts.append(text_line(shape, right, y, inner, style="end"))
         if row.note:
             y += _LINE - 2
-            texts.append(_line(row.note, _PAD, y, inner, style="sans italic"))
+            texts.append(text_line(row.note, _PAD, y, inner, style="sans italic"))
     if more:
         y += _LINE
-        texts.append(_line(f"and {more} more", _PAD, y, inner, style="sans"))
+        texts.append(text_line(f"and {more} more", _PAD, y, inner, style="sans"))
     height = y + 10
-    tint = _rect(0, 0, width, height, 4 if device == "cpu" else 10, ' fill-opacity=".13"')
-    return [_coloured(_class(device), tint), _coloured("ink", *texts)], height
+    tint = rectangle(0, 0, width, height, 4 if device == "cpu" else 10, ' fill-opacity=".13"')
+    return [coloured(colour_of(device), tint), coloured("ink", *texts)], height
 
 
 # The call
 
 
-def _bar(call: str, judged: Verdict, y: float) -> tuple[list[str], float]:
+def call_bar(call: str, judged: Verdict, y: float) -> tuple[list[str], float]:
     """The call and its verdict in a frame as wide as all panels together, and its height."""
-    frame_width, left = _WIDTH - 2 * _MARGIN, _MARGIN + 40
+    frame_width, left = WIDTH - 2 * MARGIN, MARGIN + 40
     room = frame_width - 40 - _PAD
     words = textwrap.wrap(judged.words, int(room / (_VERDICT * _BOLD_ADVANCE)))
     height = 37 + _LINE * len(words)
-    frame = (_MARGIN + 1, y + 1, frame_width - 2, height - 2, 8)
-    size = _NAME if _wide(call, _NAME) <= room else _TEXT
+    frame = (MARGIN + 1, y + 1, frame_width - 2, height - 2, 8)
+    size = NAME if text_width(call, NAME) <= room else TEXT
     lines = [
-        _line(line, left, y + 45 + _LINE * number, room, _VERDICT, "sans bold") for number, line in enumerate(words)
+        text_line(line, left, y + 45 + _LINE * number, room, _VERDICT, "sans bold") for number, line in enumerate(words)
     ]
     svg = [
-        _coloured("box", _rect(*frame)),
-        _coloured("ink", _line(call, left, y + 25, room, size)),
-        _coloured(
+        coloured("box", rectangle(*frame)),
+        coloured("ink", text_line(call, left, y + 25, room, size)),
+        coloured(
             "error" if judged.mark == "no" else "ink",
-            _rect(*frame, f'{_OUTLINE} stroke-width="2"'),
-            _mark(judged.mark, _MARGIN + 20, y + height / 2),
+            rectangle(*frame, f'{OUTLINE} stroke-width="2"'),
+            _mark(judged.mark, MARGIN + 20, y + height / 2),
             *lines,
         ),
     ]
@@ -209,57 +214,57 @@ def _wire(panel: _Panel, lowest: float, bar: float, height: float) -> str:
     if panel.bottom == lowest:
         path = f"M{panel.x + panel.width / 2:g} {panel.bottom:g}V{bar:g}"
     else:
-        edge, margin = (_MARGIN, _MARGIN / 2) if panel.x == _MARGIN else (_WIDTH - _MARGIN, _WIDTH - _MARGIN / 2)
+        edge, margin = (MARGIN, MARGIN / 2) if panel.x == MARGIN else (WIDTH - MARGIN, WIDTH - MARGIN / 2)
         path = f"M{edge:g} {panel.bottom - 20:g}H{margin:g}V{bar + height / 2:g}H{edge:g}"
-    return _coloured(_class(panel.device), f'<path d="{path}"{_OUTLINE} stroke-width="2"/>')
+    return coloured(colour_of(panel.device), f'<path d="{path}"{OUTLINE} stroke-width="2"/>')
 
 
 def _mark(mark: str, x: float, y: float) -> str:
     """A check mark, a cross or a question mark, with its middle at (x, y)."""
     if mark == "maybe":
-        return _line("?", x, y + 9, size=26, style="sans bold middle")
+        return text_line("?", x, y + 9, size=26, style="sans bold middle")
     path = {"yes": "m-9 1l6 6 11-14", "no": "m-8-8l16 16m0-16l-16 16"}[mark]
-    return f'<path d="M{x:g} {y:g}{path}"{_OUTLINE} stroke-width="3" stroke-linecap="round"/>'
+    return f'<path d="M{x:g} {y:g}{path}"{OUTLINE} stroke-width="3" stroke-linecap="round"/>'
 
 
 # Signs, colours, text
 
 
-def _sign(device: str, x: float, y: float) -> str:
+def device_sign(device: str, x: float, y: float) -> str:
     """A square, a circle, a triangle or a diamond: the device is known without its colour."""
     match device:
         case "cpu":
-            return _rect(x - 7, y - 7, 14, 14, 2)
+            return rectangle(x - 7, y - 7, 14, 14, 2)
         case "cuda:0":
             return f'<circle cx="{x:g}" cy="{y:g}" r="8"/>'
         case "cuda:1":
             return f'<path d="M{x:g} {y - 8:g}l9 15h-18z"/>'
         case "" | "meta":
-            return _rect(x - 7, y - 7, 14, 14, 2, f'{_OUTLINE} stroke-width="2" stroke-dasharray="3 2"')
+            return rectangle(x - 7, y - 7, 14, 14, 2, f'{OUTLINE} stroke-width="2" stroke-dasharray="3 2"')
         case _:
             return f'<path d="M{x:g} {y - 9:g}l9 9-9 9-9-9z"/>'
 
 
-def _class(device: str) -> str:
+def colour_of(device: str) -> str:
     """Three devices have colours of their own."""
     return {"cpu": "cpu", "cuda:0": "cuda-0", "cuda:1": "cuda-1"}.get(device, "ink")
 
 
-def _coloured(name: str, *elements: str) -> str:
+def coloured(name: str, *elements: str) -> str:
     return f'<g class="{name}" color="{_COLOURS[name]}" fill="currentColor">{"".join(elements)}</g>'
 
 
-def _rect(x: float, y: float, width: float, height: float, radius: float, paint: str = "") -> str:
+def rectangle(x: float, y: float, width: float, height: float, radius: float, paint: str = "") -> str:
     return f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{radius:g}"{paint}/>'
 
 
-def _line(text: str, x: float, y: float, room: float = _WIDTH, size: int = _TEXT, style: str = "") -> str:
+def text_line(text: str, x: float, y: float, room: float = WIDTH, size: int = TEXT, style: str = "") -> str:
     """One line of text; what is wider than `room` is cut in its middle, with the whole as a title."""
     text = printable(text)
     advance = _ADVANCE if "sans" not in style else _BOLD_ADVANCE if "bold" in style else _SANS_ADVANCE
     cut = _cut(text, int(room / (size * advance)))
     whole = "" if cut == text else f"<title>{html.escape(text)}</title>"
-    attributes = [f'x="{x:g}" y="{y:g}"'] + [f'font-size="{size}"'] * (size != _TEXT)
+    attributes = [f'x="{x:g}" y="{y:g}"'] + [f'font-size="{size}"'] * (size != TEXT)
     attributes += [_STYLES[word] for word in style.split()]
     return f"<text {' '.join(attributes)}>{whole}{html.escape(cut)}</text>\n"  # else two words are one without the SVG
 
@@ -272,7 +277,7 @@ def _cut(text: str, cells: int) -> str:
     return shown
 
 
-def _wide(text: str, size: int) -> float:
+def text_width(text: str, size: int) -> float:
     return _cells(text) * size * _ADVANCE
 
 

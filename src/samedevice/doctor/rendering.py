@@ -96,8 +96,9 @@ def _of_culprits(diagnosis: "Diagnosis") -> list[Section]:
     """The tensors at fault, looked up: there is nothing left to make sure of, and no cause to choose."""
     sections = []
     for number, culprit in enumerate(diagnosis.culprits[:_SHOWN]):
-        cause = load().causes[culprit.cause]
-        details = [("Why", cause.why)] if all(culprit.cause != one.cause for one in diagnosis.culprits[:number]) else []
+        cause = load().causes[culprit.case or culprit.cause]
+        told = {one.case or one.cause for one in diagnosis.culprits[:number]}
+        details = [("Why", cause.why)] if cause.id not in told else []
         if details and (path := lesson_path(cause)):
             details.append(("Lesson", f"{site()}{path}"))
         heading = f"{'And' if number else 'At fault'}: {culprit.sentence}"

@@ -5,6 +5,7 @@ It looks and runs nothing: see live/safely.py. A part of a module that is all on
 
 import ast
 import html
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from samedevice.doctor.drawing import drawn
 from samedevice.doctor.live import safely
-from samedevice.doctor.live.holders import held_by_module, held_by_optimizer, step
+from samedevice.doctor.live.holders import held_by_module, held_by_optimizer, step, stepped
 from samedevice.doctor.live.stack import Call
 from samedevice.doctor.placements import Placement, Thing
 
@@ -90,8 +91,8 @@ def where(*objects: Any) -> Where:
     """Where every parameter, buffer, plain tensor, optimizer state and batch is.
 
     Args:
-        objects: modules, optimizers, tensors, NumPy arrays, and lists, tuples and dicts of them. They are named as the
-            call has them.
+        objects: modules, optimizers, tensors, NumPy arrays, and lists, tuples, dicts and partial functions of them.
+            They are named as the call has them.
 
     Returns:
         A table with a row for each name and device. A part of a module that is all on one device is one row. What
@@ -182,20 +183,19 @@ def _unregistered(name: str, module: Any) -> Iterator[Row]:
     for tensor, held in held_by_module(name, module):
         if not held.moves and id(tensor) not in seen:
             seen.add(id(tensor))
-            end = held.path.rindex(f".{held.name}") + len(held.name) + 1
+            end = [*re.finditer(rf"\.{re.escape(held.name)}(?!\w)", held.path)][-1].end()
             groups.setdefault((held.root + held.path[:end], held.kind, safely.device(tensor)), []).append(tensor)
     for (path, kind, device), tensors in groups.items():
         if "attribute" in kind:
             note = f"{'plain' if kind == 'attribute' else 'class'} attribute: {_NOT_MOVED}"
             yield Row(path, device, _shape(tensors[0]), _bytes(tensors), note, safely.shape(tensors[0]))
         else:
-            yield Row(path, device, _several(len(tensors), "tensor"), _bytes(tensors), f"Python {kind}: {_NOT_MOVED}")
+            note = f"{'functools.partial' if kind == 'partial' else f'Python {kind}'}: {_NOT_MOVED}"
+            yield Row(path, device, _several(len(tensors), "tensor"), _bytes(tensors), note)
 
 
 def _of_optimizer(name: str, optimizer: Any) -> Iterator[Row]:
-    groups = safely.attributes(optimizer).get("param_groups", [])
-    parameters = [tensor for group in groups for tensor in group.get("params", []) if safely.is_tensor(tensor)]
-    for device, count in Counter(map(safely.device, parameters)).items():
+    for device, count in Counter(map(safely.device, stepped(optimizer))).items():
         yield Row(name, device, f"{_several(count, 'parameter')} to step", 0)
     state: dict[tuple[str, str], list[Any]] = {}
     for _, tensor, key in held_by_optimizer(optimizer):

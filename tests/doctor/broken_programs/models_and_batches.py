@@ -138,6 +138,23 @@ def a_teacher():
     return F.mse_loss(student(x), teacher(x))
 
 
+@broken("registered_after_move", "model[2].weight")
+def a_head_for_fine_tuning():
+    model = classifier().cuda()
+    model[2] = nn.Linear(16, 7)
+    for x, _ in loader():
+        model(x.cuda())
+
+
+@broken("model_moved_by_saving", "model[0].weight")
+def a_model_that_was_saved_in_the_loop():
+    device = torch.device("cuda")
+    model = classifier().to(device)
+    for x, _ in loader():
+        model(x.to(device))
+        model.cpu().state_dict()
+
+
 # tensor_created_in_forward_without_device
 
 
@@ -189,6 +206,27 @@ def noise_under_a_decorator():
         return x + noise
 
     augment(torch.randn(2, 4, device="cuda"))
+
+
+@broken("tensor_created_in_forward_without_device", "later")
+def a_mask_that_is_compared_in_a_call():
+    def masked(scores):
+        later = torch.ones(4, 4).triu(1)
+        return torch.where(later == 1, float("-inf"), scores)
+
+    masked(torch.randn(2, 4, 4, device="cuda"))
+
+
+@broken("tensor_created_in_forward_without_device", "self.mask(x)")
+def a_mask_that_a_method_makes():
+    class Attention(nn.Module):
+        def mask(self, x):
+            return torch.ones(x.shape[1], x.shape[1]).triu(1).bool()
+
+        def forward(self, x):
+            return (x @ x.transpose(1, 2)).masked_fill(self.mask(x), -torch.inf)
+
+    Attention()(torch.randn(2, 6, 8, device="cuda"))
 
 
 # unregistered_tensor_attribute
@@ -308,3 +346,23 @@ def pos_weight_of_a_module():
             return self.loss(self.fc(x), y)
 
     Net()(torch.randn(2, 8, device="cuda"), torch.rand(2, 3, device="cuda"))
+
+
+@broken("loss_weight_not_moved", 'loss.keywords["weight"]')
+def class_weights_of_a_partial():
+    loss = functools.partial(F.cross_entropy, weight=torch.ones(4))
+    model = classifier().cuda()
+    for x, y in loader():
+        loss(model(x.cuda()), y.cuda())
+
+
+@broken("loss_weight_not_moved", 'self.loss.keywords["weight"]')
+def class_weights_of_an_objects_partial():
+    class Run:
+        def __init__(self):
+            self.loss = functools.partial(F.cross_entropy, weight=torch.ones(4))
+
+        def step(self, scores, y):
+            return self.loss(scores, y)
+
+    Run().step(torch.randn(2, 4, device="cuda"), torch.tensor([0, 1], device="cuda"))

@@ -30,6 +30,21 @@ def a_table_by_index():
     Lookup()(torch.tensor([1, 2], device="cuda"))
 
 
+@broken("written_values_on_wrong_device", "fill")
+def values_that_a_mask_writes():
+    x = torch.zeros(8, device="cuda")
+    mask = torch.arange(8) > 3
+    fill = torch.ones(4)
+    x[mask] = fill
+
+
+@broken("written_values_on_wrong_device", "predictions")
+def rows_of_the_gpu_written_to_the_cpu():
+    predictions = torch.zeros(4, 2)
+    order = torch.tensor([2, 0])
+    predictions[order] = torch.ones(2, 2, device="cuda")
+
+
 # numpy_conversion
 
 
@@ -43,6 +58,18 @@ def a_plot():
 def an_average_of_losses():
     losses = [torch.ones(2, device="cuda"), torch.ones(2, device="cuda")]
     return numpy.mean([numpy.asarray(losses[0]), 1.0])
+
+
+@broken("numpy_conversion", "self.mean")
+def an_array_in_arithmetic():
+    class Centre:
+        def __init__(self):
+            self.mean = numpy.ones(4)
+
+        def __call__(self, x):
+            return x - self.mean
+
+    Centre()(torch.randn(2, 4, device="cuda"))
 
 
 # generator_device
@@ -136,6 +163,26 @@ def a_gradient_passed_to_backward():
     w = torch.randn(3, device="cuda", requires_grad=True)
     seed = torch.ones(3)
     (w * 2).backward(gradient=seed)
+
+
+@broken("grad_device", "gradient.clamp(-1, 1)")
+def a_hook_that_moves():
+    def squeeze(gradient):
+        gradient = gradient.cpu()
+        return gradient.clamp(-1, 1)
+
+    layer = nn.Linear(3, 1).cuda()
+    layer.weight.register_hook(squeeze)
+    loss = layer(torch.randn(2, 3, device="cuda")).sum()
+    loss.backward()
+
+
+@broken("grad_device", "w.grad")
+def a_gradient_left_behind():
+    w = torch.zeros(3, requires_grad=True)
+    (w * 2).sum().backward()
+    w.data = w.data.cuda()
+    (w * 2).sum().backward()
 
 
 # meta_device_leftover
@@ -245,6 +292,14 @@ def a_checkpoint_of_a_larger_machine():
     data = buffer.getvalue().replace(b"cuda:1", b"cuda:7")
     buffer = io.BytesIO(data)
     torch.load(buffer)
+
+
+@broken("checkpoint_map_location", '"cuda:5"')
+def a_checkpoint_sent_to_a_gpu_that_is_not_there():
+    buffer = io.BytesIO()
+    torch.save({"w": torch.zeros(2)}, buffer)
+    buffer.seek(0)
+    torch.load(buffer, map_location="cuda:5")
 
 
 # data_parallel_output_on_cpu

@@ -33,6 +33,65 @@ def a_name_taken_before_the_move():
     model(flat)
 
 
+@broken("in_place_or_copy", "weight")
+def a_name_of_a_weight_taken_before_the_move():
+    encoder = nn.Linear(3, 8, bias=False)
+    weight = encoder.weight.data
+    encoder.to("cuda")
+    return encoder(torch.randn(4, 3, device="cuda")) @ weight
+
+
+@broken("in_place_or_copy", "var")
+def a_buffer_that_the_move_replaced():
+    def spread(x, var):
+        return x / var.sqrt()
+
+    norm = nn.BatchNorm1d(3)
+    var = norm.running_var
+    norm.to("cuda")
+    spread(torch.randn(4, 3, device="cuda"), var)
+
+
+@broken("in_place_or_copy", "self.back")
+def an_attribute_that_was_taken_of_a_weight():
+    class Tied(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.encoder = nn.Linear(3, 8, bias=False)
+            self.back = self.encoder.weight.detach()
+
+        def forward(self, x):
+            return self.encoder(x) @ self.back
+
+    Tied().cuda()(torch.randn(4, 3, device="cuda"))
+
+
+@broken("input_not_moved", "average")
+def an_average_that_began_as_a_weight():
+    model = nn.Linear(3, 8)
+    average = model.weight.data
+    model.to("cuda")
+    average.lerp_(model.weight.data, 0.1)
+
+
+# cached_before_move
+
+
+@broken("cached_before_move", "self.table")
+def a_table_of_the_first_call():
+    class Positions(nn.Module):
+        table = None
+
+        def forward(self, x):
+            if self.table is None:
+                self.table = torch.linspace(0, 1, x.shape[1], device=x.device)
+            return x + self.table
+
+    model = Positions()
+    model(torch.ones(1, 8))
+    model.to("cuda")(torch.ones(1, 8, device="cuda"))
+
+
 # metric_or_accumulator_state
 
 
@@ -65,6 +124,62 @@ def a_list_that_began_on_the_cpu():
     for x, _ in loader():
         outputs.append(model(x.cuda()))
     torch.cat(outputs)
+
+
+@broken("metric_or_accumulator_state", "self.total")
+def a_buffer_that_reset_replaced():
+    class Total(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("total", torch.zeros(()))
+
+        def update(self, x):
+            self.total += x.sum()
+
+        def reset(self):
+            self.total = torch.zeros(())
+
+    metric = Total().cuda()
+    for _ in range(2):
+        metric.update(torch.ones(3, device="cuda"))
+        metric.reset()
+
+
+@broken("model_not_moved", "self.total")
+def a_metric_with_a_reset_that_nobody_moved():
+    class Total(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("total", torch.zeros(()))
+
+        def update(self, x):
+            self.total += x.sum()
+
+        def reset(self):
+            self.total = torch.zeros(())
+
+    metric = Total()
+    metric.update(torch.ones(3, device="cuda"))
+
+
+# tensors_of_two_devices_joined
+
+
+@broken("tensors_of_two_devices_joined", "chosen[2]")
+def a_replay_memory():
+    memory = [(torch.randn(4), torch.tensor(0)) for _ in range(6)]
+    memory.append((torch.randn(4), torch.tensor(1, device="cuda")))
+    states, chosen = zip(*[memory[place] for place in (0, 3, 6)], strict=True)
+    return torch.stack(states), torch.stack(chosen)
+
+
+@broken("tensors_of_two_devices_joined", "sample[0][1]")
+def a_replay_memory_unpacked_by_map():
+    memory = [(torch.randn(4), torch.tensor(1, device="cuda"))]
+    memory += [(torch.randn(4), torch.tensor(0)) for _ in range(6)]
+    sample = memory[:3]
+    states, chosen = map(torch.stack, zip(*sample, strict=True))
+    return states, chosen
 
 
 # hidden_state_not_moved

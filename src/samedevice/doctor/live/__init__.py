@@ -9,22 +9,31 @@ lone        what is at fault where no two tensors met
 origins     where a name got its value, in its own function
 outside     the same of a global, or of a name of the function around
 trail       the same through the arguments of calls
+expected    where a value is that nobody kept
 suspects    which tensors met, and which is in the wrong place
 retold      what ran where no frame is left
+backward    what is at fault in a backward
+files       what is at fault where a file was loaded
 about       what is known of one of them
 owners      who holds it, in a few words
 verdict     why it is there, as a cause of the catalog
+vain        whether it was moved in vain
+moves       what was done to the model that holds it
+anew        whether a method of its module made it
 totals      whether it is a running total
 mending     the line to change
 modules     that of a module
+arrays      that where NumPy was met
 rewriting   a statement with another expression in it
 wanted      the device that it names
 """
 
 from dataclasses import dataclass
 
+from samedevice.catalog import load
 from samedevice.doctor.live import safely
 from samedevice.doctor.live.about import suspect
+from samedevice.doctor.live.backward import left_behind
 from samedevice.doctor.live.lone import data_parallel, is_gathering, is_lone, lone_suspects
 from samedevice.doctor.live.mending import fix
 from samedevice.doctor.live.owners import owner
@@ -35,8 +44,11 @@ from samedevice.doctor.live.suspects import parties, suspects
 from samedevice.doctor.live.text import chain, message_of
 from samedevice.doctor.live.verdict import cause
 
-# Causes in which no tensor is at fault but the name of a device.
-_ASKS = {"device_ordinal_unavailable", "misspelt_device", "no_cuda_build_or_driver", "legacy_constructor_device"}
+# Causes in which no tensor is at fault but the name of a device, or a file that has one.
+_ASKS = {
+    "device_ordinal_unavailable", "misspelt_device", "no_cuda_build_or_driver", "legacy_constructor_device",
+    "checkpoint_map_location",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -50,6 +62,7 @@ class Culprit:
         owner: who holds it, and how: "plain attribute of Net", "loop variable of a DataLoader".
         cause: the id of the cause.
         fix: the line to change, in the program's own names.
+        case: the id of a narrower cause that is known, such as "registered_after_move" of "model_not_moved", else "".
     """
 
     expression: str
@@ -58,6 +71,7 @@ class Culprit:
     owner: str
     cause: str
     fix: str
+    case: str = ""
 
     @property
     def sentence(self) -> str:
@@ -95,6 +109,8 @@ def culprits(error: BaseException, likely: list[str], is_mismatch: bool) -> tupl
     else:
         wrong = [] if is_lone(first) and not is_mismatch else suspects(met, scene)
     found: dict[str, Culprit] = {}
+    if is_mismatch and (behind := list(left_behind(scene))):
+        wrong, is_mismatch, first = behind, False, "grad_device"
     wrong_or_lone = wrong or lone_suspects(scene, first)
     scene.wanted |= {id(party.tensor) for party in wrong_or_lone}
     for party in wrong_or_lone[:5]:
@@ -103,5 +119,9 @@ def culprits(error: BaseException, likely: list[str], is_mismatch: bool) -> tupl
         size = safely.shape(about.party.tensor) if about.party.tensor is not None else None
         line = fix(about, named)
         # One line mends them all: the layer's bias beside its weight, the next tensor of a list.
-        found.setdefault(line, Culprit(about.expression, party.device, size, owner(about), named, line))
+        wider = load().causes[named].within
+        culprit = Culprit(
+            about.expression, party.device, size, owner(about), wider or named, line, named if wider else ""
+        )
+        found.setdefault(line, culprit)
     return tuple(found.values())

@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from samedevice.doctor.live import origins, safely
+from samedevice.doctor.live.expected import expected_device, receiver
 from samedevice.doctor.live.holders import Holder
 from samedevice.doctor.live.origins import Origin
 from samedevice.doctor.live.safely import MISSING
 from samedevice.doctor.live.scene import Scene
 from samedevice.doctor.live.stack import Call, is_third_party
-from samedevice.doctor.live.suspects import Party, expected_device, parties_of, receiver
+from samedevice.doctor.live.suspects import Party, parties_of
 from samedevice.doctor.live.trail import Trail, trail
 from samedevice.doctor.live.values import value
 

@@ -19,8 +19,8 @@ class Holder:
     Attributes:
         root: how the program names the outermost object: "model", "self".
         path: how to reach the tensor from it: ".layers[0].weight".
-        kind: "parameter", "buffer", "attribute", "class attribute", "list" or "dict"; of a module in a
-            list or a dict, that.
+        kind: "parameter", "buffer", "attribute", "class attribute", "list", "dict" or "partial"; of a module in
+            one of these, that.
         name: the attribute that holds it, or the list or dict in which it is.
         module: the object whose attribute that is; kept only while the error is examined.
         inner: the module whose parameter or buffer it is, or None.
@@ -82,12 +82,20 @@ def held_by_module(
             if safely.is_tensor(value):
                 yield value, Holder(root, f"{path}.{name}", *(within or ("attribute", name, module)))
                 continue
-            kind = "dict" if safely.is_one_of(value, dict) else "list"
+            kind = kind_of(value)
             for inner, tensor in safely.inside(value):
                 yield tensor, Holder(root, f"{path}.{name}{inner}", *(within or (kind, name, module)))
             for inner, child in safely.items(value):
                 if safely.is_module(child):
                     todo.append((f"{path}.{name}{inner}", child, within or (kind, name, module)))
+
+
+def kind_of(value: Any) -> str:
+    """How an attribute holds tensors: itself, or in a list, a dict or a partial function."""
+    if safely.is_tensor(value):
+        return "attribute"
+    kinds = {dict: "dict", functools.partial: "partial"}
+    return next((name for kind, name in kinds.items() if safely.is_one_of(value, kind)), "list")
 
 
 def _of_class(kind: type) -> list[tuple[str, Any]]:
@@ -112,6 +120,13 @@ def step(module: Any, name: str) -> str:
     if not name.isdecimal() and name.isidentifier() and not of_names:
         return f".{name}"
     return f"[{name}]" if name.isdecimal() else f'["{name}"]'
+
+
+def stepped(optimizer: Any) -> list[Any]:
+    """The parameters that an optimizer steps."""
+    groups = safely.attributes(optimizer).get("param_groups", [])
+    held = [safely.item(group, "params") for _, group in safely.items(groups)]
+    return [one for params in held if type(params) is list for one in params if safely.is_tensor(one)]
 
 
 def held_by_optimizer(optimizer: Any) -> Iterator[tuple[Any, Any, str]]:

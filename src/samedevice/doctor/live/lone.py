@@ -5,11 +5,12 @@ The message tells the cause then; what is looked for is the thing that the user'
 
 import ast
 import sys
-import types
 from collections.abc import Iterator
 from typing import Any
 
 from samedevice.doctor.live import safely
+from samedevice.doctor.live.backward import returned_by_a_hook
+from samedevice.doctor.live.files import loaded
 from samedevice.doctor.live.retold import made_in_a_replica, returned_gradient, touched_in_a_worker
 from samedevice.doctor.live.safely import MISSING
 from samedevice.doctor.live.scene import Scene
@@ -35,9 +36,11 @@ def lone_suspects(scene: Scene, cause: str) -> list[Party]:
         shared = list(_shared_by_replicas(scene))
         named = [party for party in shared if f"{party.operand.expression.partition('[')[0]}" in scene.text]
         return named or list(made_in_a_replica(scene)) or shared
+    if cause == "checkpoint_map_location":
+        return list(loaded(scene))
     if cause == "fork_cuda":
         return list(touched_in_a_worker(scene))
-    if cause == "grad_device" and (returned := list(returned_gradient(scene))):
+    if cause == "grad_device" and (returned := [*returned_gradient(scene), *returned_by_a_hook(scene)]):
         return returned
     # What a library's own frame names is surer than what the user's line passes on.
     for call in scene.below if cause in _WANTED_ELSEWHERE or cause == "generator_device" else scene.below[::-1]:
@@ -57,6 +60,9 @@ def is_lone(cause: str) -> bool:
 
 
 def _in(call: Call, cause: str) -> Iterator[Party]:
+    if cause == "numpy_conversion" and (array := _array_beside_a_tensor(call)) is not None:
+        yield Party(None, "cpu", call, array)
+        return
     if cause in _WANTED_ON_CPU | _WANTED_ELSEWHERE:
         here = parties_of(call)
         if isinstance(call.node, ast.Raise):
@@ -71,6 +77,15 @@ def _in(call: Call, cause: str) -> Iterator[Party]:
     for operand in operands(call):
         if where := _named(operand, cause):
             yield Party(None, where, call, operand)
+
+
+def _array_beside_a_tensor(call: Call) -> Operand | None:
+    """The array of `x - array`, where it is the array that can move: NumPy would take `x` to the CPU."""
+    if not isinstance(call.node, (ast.BinOp, ast.AugAssign, ast.Compare)):
+        return None
+    if not any(party.tensor is not None and party.device != "cpu" for party in parties_of(call)):
+        return None
+    return next((operand for operand in operands(call) if safely.is_array(operand.value)), None)
 
 
 def _asked(call: Call) -> Iterator[Party]:
@@ -100,8 +115,6 @@ def _named(operand: Operand, cause: str) -> str:
         return next((safely.device(tensor) for _, tensor in safely.inside(held)), "cpu")
     if cause in _DEVICE_NAMED:
         return _device_text(held)
-    if cause == "checkpoint_map_location" and operand.role in ("", "f"):
-        return "file" if held is not MISSING and not safely.is_one_of(held, types.ModuleType) else ""
     return ""
 
 

@@ -7,9 +7,13 @@ from typing import Any
 
 from samedevice.doctor.live import origins, safely
 from samedevice.doctor.live.about import Suspect, written
-from samedevice.doctor.live.modules import created_once, filled, registered, root_of
+from samedevice.doctor.live.anew import empty_at_first, put_in_its_place, where_it_was
+from samedevice.doctor.live.arrays import array_there, on_the_cpu
+from samedevice.doctor.live.files import mapped
+from samedevice.doctor.live.modules import assigned_below_an_optimizer, created_once, filled, registered, root_of
 from samedevice.doctor.live.rewriting import LONGEST, in_line, is_code, made_there, set_to
 from samedevice.doctor.live.safely import MISSING
+from samedevice.doctor.live.vain import second_name
 from samedevice.doctor.live.values import value
 from samedevice.doctor.live.wanted import device_asked_for, device_at, device_of_the_text
 
@@ -22,12 +26,22 @@ def fix(about: Suspect, cause: str) -> str:
         return about.party.mended.replace("'", '"')
     name, held = about.expression, about.holder
     match cause:
+        case "metric_or_accumulator_state" | "tensor_created_in_forward_without_device" if (
+            held is not None and (anew := put_in_its_place(about, held)) is not None
+        ):
+            return where_it_was(held, anew)
+        case "cached_before_move" if held is not None:
+            return empty_at_first(held)
         case "unregistered_tensor_attribute" | "data_parallel_unreplicated_state" if held is not None:
             return registered(about, held)
-        case "model_not_moved" | "data_parallel_root_device" if held is not None:
+        case "model_not_moved" | "registered_after_move" | "model_moved_by_saving" | "data_parallel_root_device" if (
+            held is not None
+        ):
             root, call = root_of(about, held)
+            if assigned := assigned_below_an_optimizer(about, root, call):
+                return assigned
             return f"{root}.to({device_at(about, call, call.line)})"
-        case "loss_weight_not_moved" if held is not None:
+        case "loss_weight_not_moved" if held is not None and held.inner is not None:
             return f"{held.expression.rpartition('.')[0]}.to({device_at(about, about.call, about.call.line)})"
         case "optimizer_state_device":
             root = held.root if held is not None and held.kind == "state" else _optimizer(about)
@@ -43,14 +57,17 @@ def fix(about: Suspect, cause: str) -> str:
             return f"{held.expression} = {held.expression}.to({device})"
         case "library_bug":
             return _under_a_default(about)
+        case "in_place_or_copy" if (own := second_name(about)) is not None:
+            return in_line(about, own) if about.call is about.scene.place else f"{name} = {own}"
         case "in_place_or_copy" if _discarded(about) is not None:
             moved: Any = _discarded(about).value  # type: ignore[union-attr]
             return f"{written(moved.func.value)} = {written(moved)}"
+        case "numpy_conversion" if safely.is_array(about.party.operand.value):
+            return array_there(about)
         case "numpy_conversion" | "cpu_only_argument":
-            whole = re.fullmatch(r"(.+)\[\d+\]", name)
-            if whole and name not in written(about.call.statement or ast.Pass()):
-                return in_line(about, f"[value.cpu() for value in {whole[1]}]", of=whole[1])
-            return in_line(about, f"{name}.cpu()")
+            return on_the_cpu(about)
+        case "tensors_of_two_devices_joined":
+            return _brought_together(about)
         case "pin_memory_on_cuda_tensor":
             return _unpinned(about)
         case "generator_device":
@@ -74,8 +91,17 @@ def fix(about: Suspect, cause: str) -> str:
         case "legacy_constructor_device":
             return _modern(about)
         case "checkpoint_map_location":
-            return _mapped(about)
+            return mapped(about)
     return _moved(about)
+
+
+def _brought_together(about: Suspect) -> str:
+    """The list of the failing line with each of its tensors on one device; else the one tensor there."""
+    is_cpu = about.others == ("cpu",)
+    move = "cpu()" if is_cpu else f"to({device_at(about, about.call, about.call.line)})"
+    whole = re.fullmatch(r"(.+)\[\d+\]", about.expression)
+    mended = in_line(about, f"[one.{move} for one in {whole[1]}]", of=whole[1]) if whole else ""
+    return mended if mended and not mended.startswith("[") else set_to(about, f"{about.expression}.{move}")
 
 
 def _off_meta(about: Suspect) -> str:
@@ -184,14 +210,4 @@ def _modern(about: Suspect) -> str:
     made = copy.deepcopy(node)
     first = value(node.args[0], about.scene.place) if node.args else MISSING
     made.func = ast.parse("torch.empty" if type(first) is int else "torch.tensor", mode="eval").body
-    return in_line(about, written(made), of=written(node))
-
-
-def _mapped(about: Suspect) -> str:
-    node = about.scene.place.node
-    if not isinstance(node, ast.Call):
-        return f'torch.load({about.expression}, map_location="cpu")'
-    made = copy.deepcopy(node)
-    made.keywords = [one for one in made.keywords if one.arg != "map_location"]
-    made.keywords.append(ast.keyword("map_location", ast.Constant("cpu")))
     return in_line(about, written(made), of=written(node))

@@ -6,9 +6,9 @@ from typing import Any
 
 from samedevice.doctor.live import origins, safely
 from samedevice.doctor.live.about import Suspect, written
-from samedevice.doctor.live.holders import Holder, held_by_module
+from samedevice.doctor.live.holders import Holder, held_by_module, stepped
 from samedevice.doctor.live.origins import origin
-from samedevice.doctor.live.rewriting import in_line
+from samedevice.doctor.live.rewriting import in_line, set_to
 from samedevice.doctor.live.stack import Call
 from samedevice.doctor.live.values import value
 from samedevice.doctor.live.wanted import device_at
@@ -20,6 +20,8 @@ def registered(about: Suspect, held: Holder) -> str:
     is_of_itself = made is not None and f"self.{held.name}" in built
     if held.kind == "attribute":
         return f'self.register_buffer("{held.name}", {built})'
+    if held.kind == "partial":
+        return set_to(about, f"{about.expression}.to({device_at(about, about.call, about.call.line)})")
     if held.inner is not None:
         return f"self.{held.name} = nn.{'ModuleDict' if held.kind == 'dict' else 'ModuleList'}({built})"
     tensors = [tensor for _, tensor in safely.inside(safely.attributes(held.module).get(held.name))]
@@ -57,6 +59,25 @@ def filled(about: Suspect, held: Holder) -> str:
     device = next((one for one in about.others if one != "meta"), "") or "cuda"
     root = held.expression.removesuffix(f".{held.name}")  # it alone: the others have their values
     return f'{root}.to_empty(device="{device}")  # then load its weights'
+
+
+def assigned_below_an_optimizer(about: Suspect, root: str, call: Call) -> str:
+    """The load that gave a model other parameters than an optimizer of the frames has, without `assign=True`.
+
+    To move the model would end the error, and it would not learn.
+    """
+    known = {id(one) for _, module in about.scene.modules() for one in safely.parameters(module)}
+    stale = [name for name, optimizer in about.scene.optimizers() if not known & set(map(id, stepped(optimizer)))]
+    if not stale:
+        return ""
+    for frame in [call, *about.scene.user]:
+        for node in ast.walk(frame.scope) if frame.scope is not None else ():
+            if isinstance(node, ast.Call) and written(node.func) == f"{root}.load_state_dict":
+                mended = copy.deepcopy(node)
+                mended.keywords = [one for one in mended.keywords if one.arg != "assign"]
+                if len(mended.keywords) < len(node.keywords):
+                    return f"{written(mended)}  # without assign=True, or make {stale[0]} after it"
+    return ""
 
 
 def root_of(about: Suspect, held: Holder) -> tuple[str, Call]:

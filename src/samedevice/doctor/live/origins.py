@@ -16,7 +16,7 @@ FACTORIES = {
 }  # fmt: skip
 
 
-_MOVES = {"to", "cuda", "cpu"}
+MOVES = {"to", "cuda", "cpu"}
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def discarded_in(held_by: object, name: str) -> ast.Expr | None:
     for owner in type(held_by).__mro__:
         for method in vars(owner).values():
             if type(method) is types.FunctionType and name in method.__code__.co_names:
-                tree = scope_of(method.__code__, method.__globals__) if _MOVES & {*method.__code__.co_names} else None
+                tree = scope_of(method.__code__, method.__globals__) if MOVES & {*method.__code__.co_names} else None
                 if tree is not None and (found := discarded_move(f"self.{name}", tree)) is not None:
                     return found
     return None
@@ -134,14 +134,28 @@ def discarded_in(held_by: object, name: str) -> ast.Expr | None:
 
 def assigned(held_by: object, name: str) -> ast.expr | None:
     """What the methods of an object's class assign to the attribute `name`, `__init__` first."""
+    return assigned_in(held_by, name, "__init__") or next(assigned_anew(held_by, name), None)
+
+
+def assigned_in(held_by: object, name: str, method: str) -> ast.expr | None:
+    """What one of its methods assigns to it."""
+    methods = (vars(owner).get(method) for owner in type(held_by).__mro__)
+    return next(filter(None, (_assigned(one, name) for one in methods)), None)
+
+
+def assigned_anew(held_by: object, name: str) -> Iterator[ast.expr]:
+    """What the methods other than `__init__` assign to it."""
     for owner in type(held_by).__mro__:
-        methods = {key: one for key, one in vars(owner).items() if type(one) is types.FunctionType}
-        for method in [*filter(None, [methods.pop("__init__", None)]), *methods.values()]:
-            tree = scope_of(method.__code__, method.__globals__) if name in method.__code__.co_names else None
-            came = origin(f"self.{name}", tree, 10**9) if tree is not None else None
-            if came is not None and came.value is not None:
-                return came.value
-    return None
+        for key, method in vars(owner).items():
+            if key != "__init__" and (found := _assigned(method, name)) is not None:
+                yield found
+
+
+def _assigned(method: object, name: str) -> ast.expr | None:
+    if type(method) is not types.FunctionType or name not in method.__code__.co_names:
+        return None
+    tree = scope_of(method.__code__, method.__globals__)
+    return origin(f"self.{name}", tree, 10**9).value if tree is not None else None
 
 
 def gives(node: ast.AST, name: str) -> Origin | None:

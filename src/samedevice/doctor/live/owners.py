@@ -1,6 +1,8 @@
 """Who holds a tensor, in a few words."""
 
 import ast
+import functools
+import re
 
 from samedevice.doctor.live import safely
 from samedevice.doctor.live.about import Suspect, parsed
@@ -17,11 +19,16 @@ def owner(about: Suspect) -> str:
             "attribute": "plain attribute",
             "list": f"in the Python list {held.name}",
             "dict": f"in the Python dict {held.name}",
+            "partial": f"in the partial function {held.name}",
             "state": "optimizer state",
         }
         if held.kind == "buffer" and safely.is_a(held.module, "torch.nn.modules.loss", "_Loss"):
             kinds["buffer"] = "loss buffer"
         return f"{kinds.get(held.kind, held.kind)} of {type(held.module).__name__}"
+    if safely.is_array(about.party.operand.value):
+        return "a NumPy array"
+    if partial := _partial(about):
+        return f"in the partial function {partial}"
     match about.came.kind:
         case "loop":
             over = value(about.came.value, about.scope) if about.came.value is not None else MISSING
@@ -38,6 +45,13 @@ def owner(about: Suspect) -> str:
     return _variable(about)
 
 
+def _partial(about: Suspect) -> str:
+    """The functools.partial that has it among its arguments."""
+    found = re.fullmatch(r"(.+)\.(args|keywords)\[[^\[\]]+\]", about.expression)
+    of = value(parsed(found[1]), about.call) if found else MISSING
+    return found[1] if found and safely.is_one_of(of, functools.partial) else ""
+
+
 def _created(about: Suspect) -> str:
     if about.came.statement is not None and is_from_outside(about.name, about.scope):
         return "created outside of this function"
@@ -51,11 +65,14 @@ def _variable(about: Suspect) -> str:
     whole = about.expression.rpartition("[")[0]
     if whole and about.party.operand.value is not None:
         held = value(parsed(whole), about.call)
-        if safely.is_one_of(held, list, dict):
-            return f"in the Python {'list' if safely.is_one_of(held, list) else 'dict'} {whole}"
+        for kind in (list, dict, tuple):
+            if safely.is_one_of(held, kind):
+                return f"in the Python {kind.__name__} {whole}"
     node = parsed(about.expression)
     if isinstance(node, ast.Attribute):
         held = value(node.value, about.call)
+        if node.attr == "grad" and safely.is_tensor(held):
+            return f"gradient of a tensor on {safely.device(held)}"
         return f"attribute of {(held if safely.is_one_of(held, type) else type(held)).__name__}"
     if isinstance(node, (ast.Constant, ast.JoinedStr)):
         return "written in this call"

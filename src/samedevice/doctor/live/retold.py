@@ -14,6 +14,7 @@ from typing import Any
 
 from samedevice.doctor.live import safely
 from samedevice.doctor.live.origins import Origin, called, device_argument, origin
+from samedevice.doctor.live.rewriting import moved_to, replaced, replaced_in
 from samedevice.doctor.live.scene import Scene
 from samedevice.doctor.live.stack import is_library, scope
 from samedevice.doctor.live.suspects import Party
@@ -34,8 +35,8 @@ def made_in_a_replica(scene: Scene) -> Iterator[Party]:
     given = [one.arg for one in function.args.args if one.arg != "self"]
     for node in _at(function, line):
         if isinstance(node, ast.Name) and safely.is_tensor(held := _global(node.id, function, scene)):
-            moved = ast.parse(f"{node.id}.to({given[0]}.device)", mode="eval").body if given else node
-            came, text = Origin("other", None, None), _replaced(function, node, moved)
+            moved = moved_to(node, f"{given[0]}.device") if given else node
+            came, text = Origin("other", None, None), replaced(function, node, moved)
             yield Party(held, safely.device(held), scene.place, Operand(node, held), came=came, mended=text)
             continue
         came = origin(node.id, function, line) if isinstance(node, ast.Name) else Origin("made", None, node)
@@ -70,7 +71,7 @@ def touched_in_a_worker(scene: Scene) -> Iterator[Party]:
             without.keywords = [one for one in without.keywords if one.arg != "device"]
             mended = node.func.value if moves else without  # type: ignore[attr-defined]
             came = Origin("moved" if moves else "made", None, node)
-            text = _replaced(function, node, mended)
+            text = replaced(function, node, mended)
             yield Party(None, "cuda:0", scene.place, Operand(node, None), came=came, mended=text)
             return
 
@@ -90,8 +91,8 @@ def returned_gradient(scene: Scene) -> Iterator[Party]:
         came = origin(node.id, tree, 10**9) if isinstance(node, ast.Name) and tree is not None else None
         came = came or Origin("made", None, node)
         given = backward.__code__.co_varnames[1 : backward.__code__.co_argcount]
-        mended = f"{ast.unparse(node)}.to({given[0]}.device)" if given else ""
-        text = ast.unparse(ast.Return(_with(returned, node, mended))) if mended else ""
+        mended = moved_to(node, f"{given[0]}.device") if given else None
+        text = ast.unparse(ast.Return(replaced_in(returned, node, mended))) if mended is not None else ""
         yield Party(None, found[3], scene.place, Operand(node, None), came=came, mended=text)
 
 
@@ -108,10 +109,10 @@ def returned_by_replicas(whole: Any, scene: Scene, likely: list[str]) -> tuple[P
     if first == "data_parallel_output_shape":
         text = f"pad {ast.unparse(node)} to one shape in every replica"
         return Party(None, "cuda:0", scene.place, Operand(node, None), came=came, mended=text), first
-    text = f"return {ast.unparse(node)}.to({forward.__code__.co_varnames[1]}.device)"
+    text = f"return {ast.unparse(moved_to(node, f'{forward.__code__.co_varnames[1]}.device'))}"
     for move in ast.walk(came.value) if came.value is not None else ():
         if isinstance(move, ast.Call) and called(move) == "cpu" and isinstance(move.func, ast.Attribute):
-            kept = _with(came.value, move, ast.unparse(move.func.value))
+            kept = replaced_in(came.value, move, move.func.value)
             text = f"{ast.unparse(node)} = {ast.unparse(kept)}" if came.statement else f"return {ast.unparse(kept)}"
             first = "data_parallel_output_on_cpu" if "data_parallel_output_on_cpu" in likely else first
     return Party(None, "cpu", scene.place, Operand(node, None), came=came, mended=text), first
@@ -150,24 +151,3 @@ def _at(function: ast.FunctionDef, line: int) -> Iterator[Any]:
     for node in ast.walk(function):
         if isinstance(node, (ast.Name, ast.Call)) and node.lineno <= line <= (node.end_lineno or 0):
             yield node
-
-
-def _replaced(function: ast.FunctionDef, old: ast.expr, new: ast.expr) -> str:
-    """The statement of the function that holds `old`, with `new` there."""
-    for statement in ast.walk(function):
-        if isinstance(statement, (ast.Assign, ast.Return, ast.Expr)) and any(
-            node is old for node in ast.walk(statement)
-        ):
-            return ast.unparse(_with(statement, old, ast.unparse(new)))
-    return ast.unparse(new)
-
-
-def _with(tree: Any, old: ast.expr, new: str) -> Any:
-    """`tree` with another expression in place of one of its own."""
-
-    class Other(ast.NodeTransformer):
-        def visit(self, node: ast.AST) -> Any:
-            return ast.parse(new, mode="eval").body if ast.dump(node) == wanted else super().visit(node)
-
-    wanted = ast.dump(old)
-    return Other().visit(copy.deepcopy(tree))

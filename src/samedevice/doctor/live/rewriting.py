@@ -86,6 +86,32 @@ def made_there(made: ast.expr, device: str) -> str:
     return written(tree if found else _to(tree, there))
 
 
+def replaced(tree: ast.AST, old: ast.expr, new: ast.expr) -> str:
+    """The statement of a function that holds `old`, with `new` there."""
+    for statement in ast.walk(tree):
+        if isinstance(statement, (ast.Assign, ast.Return, ast.Expr)) and any(
+            node is old for node in ast.walk(statement)
+        ):
+            return ast.unparse(replaced_in(statement, old, new))
+    return ast.unparse(new)
+
+
+def replaced_in(tree: Any, old: ast.expr, new: ast.expr) -> Any:
+    """`tree` with another expression in place of one of its own."""
+
+    class Other(ast.NodeTransformer):
+        def visit(self, node: ast.AST) -> Any:
+            return copy.deepcopy(new) if ast.dump(node) == wanted else super().visit(node)
+
+    wanted = ast.dump(old)
+    return Other().visit(copy.deepcopy(tree))
+
+
+def moved_to(tensor: ast.expr, device: str) -> ast.Call:
+    """`tensor.to(device)`."""
+    return _to(tensor, ast.parse(device, mode="eval").body)
+
+
 def is_code(text: str) -> bool:
     try:
         ast.parse(text, mode="eval")

@@ -4,6 +4,7 @@ A value that could only be had by running something is MISSING.
 """
 
 import collections
+import functools
 import itertools
 import math
 import sys
@@ -108,7 +109,10 @@ def tensor_attribute(tensor: Any, name: str) -> Any:
     if name in ("grad", "data", "T", "mT", "H"):
         # The same device and owner as the tensor itself, which is what is asked.
         with torch._C.DisableTorchFunction():
-            return torch._C.TensorBase.grad.__get__(tensor) if name == "grad" else tensor
+            base = torch._C.TensorBase
+            if name == "grad" and (base.is_leaf.__get__(tensor) or base.retains_grad.__get__(tensor)):
+                return base.grad.__get__(tensor)  # of any other tensor it would warn
+            return None if name == "grad" else tensor
     return attributes(tensor).get(name, MISSING)
 
 
@@ -134,12 +138,17 @@ def item(value: Any, key: Any) -> Any:
 
 
 def items(value: Any) -> list[tuple[str, Any]]:
-    """What a container holds, each after how it is reached: "[0]", '["labels"]'."""
+    """What a container holds, each after how it is reached: "[0]", '["labels"]'; of a partial, its arguments."""
     if is_one_of(value, collections.UserDict):
         value = attributes(value).get("data", {})
     if is_one_of(value, dict):
         pairs = dict.items(value)
         return [(f"[{_quoted(key)}]", held) for key, held in _first(pairs) if type(key) in (str, int)]
+    if is_one_of(value, functools.partial):
+        parts = {"args": functools.partial.args, "keywords": functools.partial.keywords}
+        within = {f".{name}": part.__get__(value) for name, part in parts.items()}
+        found = [(path + rest, held) for path, part in within.items() for rest, held in items(part)]
+        return [(".func", functools.partial.func.__get__(value)), *found]
     for kind in (list, tuple):
         if is_one_of(value, kind):
             names = _fields(value)
@@ -197,10 +206,38 @@ def shape(tensor: Any) -> tuple[int, ...] | None:
         return tuple(int(size) for size in torch._C.TensorBase.shape.__get__(tensor))
 
 
+def parameters(module: Any) -> list[Any]:
+    """Those of a module and of all in it."""
+    todo, found = [module], []
+    while todo:
+        own = attributes(todo.pop())
+        found += [tensor for tensor in own.get("_parameters", {}).values() if tensor is not None]
+        todo += [child for child in own.get("_modules", {}).values() if child is not None]
+    return found
+
+
 def is_floating(tensor: Any) -> bool:
     torch = sys.modules["torch"]
     with torch._C.DisableTorchFunction():
         return bool(torch._C.TensorBase.dtype.__get__(tensor).is_floating_point)
+
+
+def hooks(tensor: Any) -> list[Any]:
+    """What `register_hook` gave a tensor."""
+    torch = sys.modules["torch"]
+    with torch._C.DisableTorchFunction():
+        kept = torch._C.TensorBase._backward_hooks.__get__(tensor)
+    return list(dict.values(kept)) if is_one_of(kept, dict) else []
+
+
+def requires_grad(tensor: Any) -> bool:
+    torch = sys.modules["torch"]
+    with torch._C.DisableTorchFunction():
+        return bool(torch._C.TensorBase.requires_grad.__get__(tensor))
+
+
+def is_array(value: object) -> bool:
+    return is_a(value, "numpy", "ndarray")
 
 
 def bytes_of(tensor: Any) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from samedevice.doctor.live import safely
-from samedevice.doctor.live.holders import Holder, held_by_module, held_by_optimizer
+from samedevice.doctor.live.holders import Holder, held_by_module, held_by_optimizer, kind_of
 from samedevice.doctor.live.stack import Call
 from samedevice.doctor.live.values import value
 
@@ -101,6 +101,10 @@ class Scene:
             for name, held in self.names(call):
                 if held is tensor:
                     return name, call, None
+            for node in _expressions(call.node):
+                for path, inner in safely.inside(value(node, call)):
+                    if inner is tensor:
+                        return ast.unparse(node).replace("'", '"') + path, call, None
             for name, held in self.names(call):
                 for path, inner in safely.inside(held):
                     if inner is tensor:
@@ -114,9 +118,8 @@ class Scene:
             if call.in_library or safely.is_module(held) or safely.is_tensor(held) or safely.is_optimizer(held):
                 continue
             for key, one in own(held):
-                kind = "attribute" if safely.is_tensor(one) else "dict" if safely.is_one_of(one, dict) else "list"
                 for path, tensor in safely.inside(one):
-                    self._holders.setdefault(id(tensor), Holder(name, f".{key}{path}", kind, key, held))
+                    self._holders.setdefault(id(tensor), Holder(name, f".{key}{path}", kind_of(one), key, held))
 
     def _look_at(self, root: str, module: Any, call: Call) -> None:
         for tensor, holder in held_by_module(root, module, self.wanted, self._seen):

@@ -40,11 +40,11 @@ class Call:
     def function(self) -> str:
         return self.frame.f_code.co_name
 
-    @property
+    @functools.cached_property
     def in_library(self) -> bool:
         return is_library(self.file)
 
-    @property
+    @functools.cached_property
     def in_third_party(self) -> bool:
         """Whether a library other than PyTorch and Python's own stands here."""
         return is_third_party(self.file)
@@ -111,7 +111,7 @@ class Call:
         return None
 
     def _assignment_of(self, node: ast.AST) -> ast.AST:
-        if isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.ctx, ast.Store):
+        if isinstance(node, (ast.Subscript, ast.Attribute, ast.Tuple, ast.List)) and isinstance(node.ctx, ast.Store):
             for statement in ast.walk(self.scope):  # type: ignore[arg-type]
                 if isinstance(statement, ast.Assign) and node in statement.targets:
                     return statement

@@ -1,18 +1,21 @@
 """Which tensors met in the failing operation, and which of them is where it should not be."""
 
 import ast
-import sys
+import re
 from dataclasses import dataclass
 from typing import Any
 
 from samedevice.doctor.live import safely
-from samedevice.doctor.live.origins import Origin, device_argument, kind_of
+from samedevice.doctor.live.expected import expected_device, receiver
+from samedevice.doctor.live.origins import Origin
 from samedevice.doctor.live.safely import MISSING
 from samedevice.doctor.live.scene import Scene
 from samedevice.doctor.live.stack import Call
 from samedevice.doctor.live.values import Operand, operands, value
 
 DEVICE_NAMES = ("device", "self.device", "args.device", "DEVICE")  # how programs call the device that they chose
+# Functions that make one tensor of a list of them.
+_JOIN = {"stack", "cat", "concat", "concatenate", "hstack", "vstack", "dstack", "column_stack", "pad_sequence"}
 
 
 @dataclass(eq=False)
@@ -58,6 +61,8 @@ def suspects(parties: list[Party], scene: Scene) -> list[Party]:
         return [party for party in parties if party.device == "meta"]
     if len(devices) < 2:
         return []
+    if odd := _odd_ones(parties):
+        return odd
     if "cpu" in devices:
         meant = "cpu" if wants_cpu(scene) else ""
         chosen = [party for party in parties if (party.device == "cpu") != (meant == "cpu")]
@@ -72,6 +77,26 @@ def suspects(parties: list[Party], scene: Scene) -> list[Party]:
     return [party for party in parties if party.device != home]
 
 
+def joins(party: Party) -> bool:
+    """Whether it is in a list that the failing line makes one tensor of."""
+    names = [node for node in ast.walk(party.call.node or ast.Pass()) if isinstance(node, (ast.Name, ast.Attribute))]
+    is_joined = any((node.id if isinstance(node, ast.Name) else node.attr) in _JOIN for node in names)
+    return is_joined and re.match(r"\[\d+\]", party.within) is not None
+
+
+def _odd_ones(parties: list[Party]) -> list[Party]:
+    """Of a list that is joined, those that are elsewhere than most of it."""
+    if len({party.operand for party in parties}) > 1 or len({party.device for party in parties}) > 2:
+        return []
+    least = min(sorted({party.device for party in parties}), key=lambda device: _on(device, parties))
+    is_few = 2 * _on(least, parties) < len(parties) and all(joins(party) for party in parties)
+    return [party for party in parties if party.device == least] if is_few else []
+
+
+def _on(device: str, parties: list[Party]) -> int:
+    return sum(party.device == device for party in parties)
+
+
 def wants_cpu(scene: Scene) -> bool:
     """Whether the program says itself that it runs on the CPU, by a variable `device`."""
     named = [value(ast.parse(name, mode="eval").body, call) for call in scene.user for name in DEVICE_NAMES]
@@ -83,6 +108,8 @@ def parties_of(call: Call) -> list[Party]:
     """The tensors that the failing expression of one frame works on."""
     found = []
     for operand in operands(call):
+        if operand.role == "index" and _is_free(operand, call):
+            continue
         if operand.value is MISSING:
             begins = receiver(operand.node, call)
             where = expected_device(operand.node, call)
@@ -101,83 +128,10 @@ def parties_of(call: Call) -> list[Party]:
     return found
 
 
-def receiver(node: ast.expr, call: Call) -> tuple[ast.expr, Any] | None:
-    """Of `x.float().view(-1)` and the like, whose value nobody holds, the tensor at their beginning."""
-    while value(node, call) is MISSING:
-        match node:
-            case ast.Call(func=ast.Attribute(value=inner)) | ast.Subscript(value=inner) | ast.Attribute(value=inner):
-                node = inner
-            case ast.UnaryOp(operand=inner):
-                node = inner
-            case ast.BinOp():
-                return receiver(node.left, call) or receiver(node.right, call)
-            case _:
-                return None
-    found = value(node, call)
-    return (node, found) if safely.is_tensor(found) else None
-
-
-def expected_device(node: ast.expr, call: Call) -> str:
-    """Where the value of an expression that was not kept must be; "" where that cannot be told."""
-    held = value(node, call)
-    if held is not MISSING:
-        return next((safely.device(tensor) for _, tensor in safely.inside(held)), "")
-    match node:
-        case ast.Call():
-            kind = kind_of(node)
-            asked = device_argument(node)
-            if asked is not None:
-                return device_named(asked, call)
-            if kind == "made":
-                if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Call):
-                    return expected_device(node.func.value, call)
-                return _default_device()
-            if kind == "moved" and isinstance(node.func, ast.Attribute):
-                if node.func.attr == "cpu":
-                    return "cpu"
-                if node.func.attr == "cuda":
-                    return device_named(node.args[0], call) if node.args else "cuda:0"
-                return device_named(node.args[0], call) if node.args else expected_device(node.func.value, call)
-            called = value(node.func, call)
-            if safely.is_module(called):
-                return next((safely.device(tensor) for tensor in _parameters(called)), "")
-            if isinstance(node.func, ast.Attribute) and (where := expected_device(node.func.value, call)):
-                return where
-            return next(filter(None, (expected_device(argument, call) for argument in node.args)), "")
-        case ast.BinOp():
-            sides = [expected_device(node.left, call), expected_device(node.right, call)]
-            return next((side for side in sides if side not in ("", "cpu")), sides[0] or sides[1])
-        case ast.UnaryOp():
-            return expected_device(node.operand, call)
-        case ast.Subscript() | ast.Attribute():
-            return expected_device(node.value, call)
-        case ast.Starred():
-            return expected_device(node.value, call)
-    return ""
-
-
-def device_named(node: ast.expr, call: Call) -> str:
-    """The device that an expression names: text, a number, a torch.device, the `.device` of a tensor."""
-    if isinstance(node, ast.Attribute) and node.attr == "device":
-        return expected_device(node.value, call)
-    named = value(node, call)
-    if safely.is_tensor(named):
-        return safely.device(named)
-    if type(named) is int:
-        return f"cuda:{named}"
-    text = str(named) if type(named) is str or safely.is_device(named) else ""
-    return "cuda:0" if text == "cuda" else text
-
-
-def _parameters(module: Any) -> list[Any]:
-    todo, found = [module], []
-    while todo:
-        own = safely.attributes(todo.pop())
-        found += [tensor for tensor in own.get("_parameters", {}).values() if tensor is not None]
-        todo += [child for child in own.get("_modules", {}).values() if child is not None]
-    return found
-
-
-def _default_device() -> str:
-    where = str(sys.modules["torch"].get_default_device())
-    return "cuda:0" if where == "cuda" else where
+def _is_free(index: Operand, call: Call) -> bool:
+    """Whether it is the index of `x[index]` and on the CPU: PyTorch takes it from there, wherever `x` is."""
+    if not isinstance(call.node, (ast.Subscript, ast.Assign)):
+        return False
+    if index.value is MISSING:
+        return expected_device(index.node, call) == "cpu"
+    return all(safely.device(tensor) == "cpu" for _, tensor in safely.inside(index.value))

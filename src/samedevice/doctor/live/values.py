@@ -82,6 +82,11 @@ def _computed(base: Any, name: str, call: Any) -> Any:
     return value(returned[0], within)  # type: ignore[arg-type]
 
 
+def value_in(node: ast.AST, held: Any) -> Any:
+    """What an expression stands for in the methods of an object, or MISSING."""
+    return value(node, _Getter({"self": held}, types.SimpleNamespace(f_globals={}), 0))  # type: ignore[arg-type]
+
+
 def returns(function: types.FunctionType) -> list[ast.expr]:
     """What a function returns, as its source has it."""
     tree = scope(function.__code__, function.__globals__)
@@ -167,5 +172,13 @@ def _flat(node: ast.expr, role: str, call: Call) -> Iterator[Operand]:
     elif found is MISSING and isinstance(node, ast.Dict):
         for item in node.values:
             yield from _flat(item, role, call)
+    elif found is MISSING and isinstance(node, ast.Call) and _hands_on(node):
+        for item in node.args:
+            yield from _flat(item, role, call)
     else:
         yield Operand(node, found, role)
+
+
+def _hands_on(node: ast.Call) -> bool:
+    """Whether a call gives what is in its arguments: zip(*pairs), list(map(torch.stack, parts))."""
+    return isinstance(node.func, ast.Name) and node.func.id in ("zip", "map", "list", "tuple", "reversed", "iter")

@@ -6,11 +6,15 @@ import types
 
 from samedevice.doctor.live import origins, safely
 from samedevice.doctor.live.about import Suspect, is_of_a_library, made_and_called
+from samedevice.doctor.live.anew import kept_from_a_call, put_in_its_place
+from samedevice.doctor.live.expected import expected_device
 from samedevice.doctor.live.holders import Holder
+from samedevice.doctor.live.moves import not_moved_because
 from samedevice.doctor.live.origins import kind_of, origin
 from samedevice.doctor.live.stack import Call, scope
-from samedevice.doctor.live.suspects import wants_cpu
+from samedevice.doctor.live.suspects import joins, wants_cpu
 from samedevice.doctor.live.totals import given_in, grows, is_updated, is_written_to
+from samedevice.doctor.live.vain import moved_in_vain
 from samedevice.doctor.live.values import function_of, returns, value
 
 
@@ -44,37 +48,6 @@ def _library(about: Suspect) -> str:
     return "library_bug" if about.scope.in_third_party and about.came.kind not in ("loop", "argument") else ""
 
 
-def _thrown_away(about: Suspect) -> str:
-    tree = about.scope.scope
-    held = about.holder
-    if held is not None and held.kind == "attribute" and origins.discarded_in(held.module, held.name) is not None:
-        return "in_place_or_copy"
-    if tree is None or not about.name:
-        return ""
-    if origins.discarded_move(about.name, tree) is not None:
-        return "in_place_or_copy"
-    alias = about.came.value if about.came.kind == "other" else None
-    if isinstance(alias, ast.Name) and origin(alias.id, tree, about.scope.line).kind == "moved":
-        return "in_place_or_copy"
-    root = (re.match(r"\w+", about.name) or [""])[0]
-    if root in origins.moved_in_a_loop(tree):
-        return "in_place_or_copy"
-    if isinstance(about.came.value, ast.Call):
-        helper = function_of(about.came.value.func, about.scope)
-        return "in_place_or_copy" if helper is not None and _throws_away(helper, about.came.value, about.scope) else ""
-    return ""
-
-
-def _throws_away(helper: types.FunctionType, called: ast.Call, call: Call) -> bool:
-    """Whether a helper moves what it was given, or what is in it, and returns that as it was."""
-    tree = scope(helper.__code__, helper.__globals__)
-    given = [value(argument, call) for argument in called.args]
-    if tree is None or any(safely.is_module(one) for one in given):
-        return False
-    returned = {node.id for one in returns(helper) for node in ast.walk(one) if isinstance(node, ast.Name)}
-    return bool(returned & {*origins.discarded_moves(tree), *origins.moved_in_a_loop(tree)})
-
-
 def _loss_weight(about: Suspect) -> str:
     """The `weight=` of a function such as cross_entropy."""
     is_weight = about.party.role in ("weight", "pos_weight")
@@ -82,7 +55,8 @@ def _loss_weight(about: Suspect) -> str:
         call.function for call in about.scene.below if call.file.replace("\\", "/").endswith("nn/functional.py")
     ]
     is_loss = any("loss" in name or "entropy" in name for name in functions)
-    return "loss_weight_not_moved" if about.holder is None and is_weight and is_loss else ""
+    is_loose = about.holder is None or about.holder.kind == "partial"
+    return "loss_weight_not_moved" if is_loose and is_weight and is_loss else ""
 
 
 def _held(about: Suspect) -> str:
@@ -98,13 +72,16 @@ def _held(about: Suspect) -> str:
             return "submodule_created_in_forward"
         if _spans_gpus(about):
             return "split_model_activation_not_moved"
-        if about.party.device == "cpu":
-            return "model_not_moved"
-        return ""
+        if put_in_its_place(about, held) is not None:
+            is_total = is_updated(about, held)
+            return "metric_or_accumulator_state" if is_total else "tensor_created_in_forward_without_device"
+        return not_moved_because(about, held) if about.party.device == "cpu" else ""
     if _in(about, "data_parallel.py", "parallel_apply.py"):
         return "data_parallel_unreplicated_state"
     if _made_here(about):
         return "tensor_created_in_forward_without_device"
+    if kept_from_a_call(about, held):
+        return "cached_before_move"
     if is_of_a_library(held) and is_updated(about, held):
         return "metric_or_accumulator_state"
     return "unregistered_tensor_attribute"
@@ -139,11 +116,11 @@ def _made_in_forward(about: Suspect, held: Holder) -> bool:
 def _made_here(about: Suspect) -> bool:
     """Whether the attribute was assigned in the very call that failed."""
     call = about.scene.place
-    return (
-        call.function != "__init__"
-        and call.scope is not None
-        and origin(about.expression, call.scope, call.line).kind == "made"
-    )
+    if call.function == "__init__" or call.scope is None:
+        return False
+    came = origin(about.expression, call.scope, call.line)
+    # Made with a `device=` that says elsewhere, it was kept from a call before the move.
+    return came.kind == "made" and came.value is not None and expected_device(came.value, call) not in about.others
 
 
 def _spans_gpus(about: Suspect) -> bool:
@@ -199,6 +176,18 @@ def _accumulator(about: Suspect) -> str:
             and given_in(loop, about.name)
         ):
             return "metric_or_accumulator_state"
+    return ""
+
+
+def _joined(about: Suspect) -> str:
+    return "tensors_of_two_devices_joined" if joins(about.party) else ""
+
+
+def _written(about: Suspect) -> str:
+    """Whether `x[index] = values` writes it, or writes to it what is elsewhere."""
+    match about.party.call.node:
+        case ast.Assign(targets=[ast.Subscript(slice=index)]) if not isinstance(index, ast.Slice):
+            return "written_values_on_wrong_device" if about.came.kind not in ("loop", "argument") else ""
     return ""
 
 
@@ -293,6 +282,6 @@ def _input(about: Suspect) -> str:
 
 
 _TESTS = (
-    _gradient, _meta, _library, _hard_coded, _optimizer, _thrown_away, _loss_weight, _hidden, _held, _two_gpus,
-    _accumulator, _index, _target, _made, _input,
+    _gradient, _meta, _library, _hard_coded, _optimizer, moved_in_vain, _loss_weight, _hidden, _held, _two_gpus,
+    _written, _accumulator, _joined, _index, _target, _made, _input,
 )  # fmt: skip
