@@ -316,6 +316,17 @@ MADE = {
     "input_not_moved": """
 model = nn.Sequential(nn.Embedding(50, 8), nn.Linear(8, 2)).cuda()
 batch = torch.ones(16, 20, dtype=torch.long)""",
+    "model_not_moved": 'model, images = nn.Conv2d(3, 8, 3), torch.ones(16, 3, 9, 9, device="cuda")',
+    "unregistered_tensor_attribute": """
+class Scaled(nn.Linear):
+    def forward(self, x):
+        return super().forward(x * self.scale)
+
+model, batch = Scaled(3, 1), torch.ones(16, 3, device="cuda")
+model.scale = torch.ones(3)
+model.cuda()""",
+    "tensor_created_in_forward_without_device": """
+embed, positions = nn.Embedding(20, 8).cuda(), torch.arange(20)""",
     "split_model_activation_not_moved": """
 first, second = nn.Linear(3, 8).to("cuda:0"), nn.Linear(8, 1).to("cuda:1")
 hidden = first(torch.ones(16, 3, device="cuda:0"))""",
@@ -327,6 +338,12 @@ model, batch = nn.Linear(3, 1), torch.ones(16, 3)""",
 results = [torch.zeros(1, 10), torch.ones(16, 10, device="cuda"), torch.ones(16, 10, device="cuda")]""",
     "index_on_wrong_device": 'weights, labels = torch.ones(10), torch.ones(16, dtype=torch.long, device="cuda")',
     "numpy_conversion": 'scores = torch.ones(16, 10, device="cuda")',
+    "optimizer_state_device": """
+model = nn.Linear(3, 1)
+optimizer = torch.optim.Adam(model.parameters())
+model(torch.ones(16, 3)).sum().backward()
+optimizer.step()
+model.cuda()""",
     "checkpoint_map_location": 'torch.save(nn.Linear(3, 1).cuda().state_dict(), "model.pt")',
 }
 

@@ -5,6 +5,7 @@ Each build is a process of its own that can reach neither the network nor torch:
 
 import contextlib
 import functools
+import http
 import http.server
 import os
 import re
@@ -162,6 +163,10 @@ def browser():
         browser.close()
 
 
+def answered(response):
+    return response.ok or response.status == http.HTTPStatus.NOT_MODIFIED
+
+
 @pytest.fixture
 def visit(browser, address):
     """Open a page of the site; afterwards, every request was answered and no script complained."""
@@ -170,7 +175,7 @@ def visit(browser, address):
     def open_page(path="", width=LAPTOP, site=address, **options):
         page = browser.new_page(viewport={"width": width, "height": 800}, **options)
         pages.append(page)
-        page.on("response", lambda response: response.ok or wrong.append(f"{response.status} {response.url}"))
+        page.on("response", lambda response: answered(response) or wrong.append(f"{response.status} {response.url}"))
         page.on("console", lambda message: message.type in ("error", "warning") and wrong.append(message.text))
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.goto(site + path)

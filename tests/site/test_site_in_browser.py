@@ -115,11 +115,29 @@ def test_a_pasted_error_finds_its_page_or_a_lesson_that_holds_it_among_the_first
         places = [*messages[message], f"errors/{known.id.lower()}/"]
         page.locator("[data-md-component=search-query]").fill("")
         first_result(page, part(message))
+        if explain(part(message)).message:
+            page.locator(".search-doctor a").wait_for()  # the doctor's answer comes a moment later
         items = page.locator(".md-search-result__item").all()[:3]  # a page each, with its sections
         found = [item.locator(".md-search-result__link").first.get_attribute("href") for item in items]
         if not any(place in link for place in places for link in found):
             missed.append((message, found))
     assert missed == []
+
+
+def test_an_error_in_the_search_is_answered_by_the_doctor_and_enter_leads_there(visit):
+    page = visit("notebooks/07-in-place-ops/")
+    page.keyboard.press("/")
+    query, answer = page.locator("[data-md-component=search-query]"), page.locator(".search-doctor")
+    first_result(page, "RuntimeError: Tensor on device meta is not on the expected device cuda:0! <b>")
+    answer.locator("a").wait_for()
+    assert page.locator(".md-search-result__link").first.get_attribute("href").endswith("/errors/sd103/")
+    query.fill("how to index")
+    answer.wait_for(state="detached")
+    query.fill("")
+    first_result(page, "indices should be either on cpu or on the same device as the indexed tensor (cpu)")
+    answer.locator("a").wait_for()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/errors/sd030/")
 
 
 def test_on_a_phone_the_magnifier_opens_search_and_pasting_into_it_finds(visit, messages):

@@ -2,9 +2,9 @@
 
 mkdocs-jupyter reads and renders notebooks; these events put right what it gets wrong, each in a module of one idea:
 notebooks (which files, in which order), page (headings, code, outputs), tracebacks, links; verified says when a lesson
-last passed, figures brings what runs measured, and failure_pictures draws the home page's cards. Of the catalog,
-error_pages makes Markdown, with its texts made safe by escaping; catalog_files adds it to the site, search_entries to
-the search. At last each page gets its content_security_policy.
+last passed, lesson_links lead on from it, figures brings what runs measured, and failure_pictures draws the home page's
+cards. Of the catalog, error_pages and myths_page make Markdown, with its texts made safe by escaping; catalog_files
+adds it to the site, search_entries to the search. At last each page gets its content_security_policy.
 """
 
 import json
@@ -24,6 +24,7 @@ from lessons.site.catalog_files import add_catalog, has_error_index
 from lessons.site.content_security_policy import with_policy
 from lessons.site.failure_pictures import failure_picture
 from lessons.site.figures import with_differences, with_figures
+from lessons.site.lesson_links import add_links
 from lessons.site.links import check_links, links_to_notebooks
 from lessons.site.notebooks import add_notebooks, expand_navigation, published_address
 from lessons.site.page import finish_notebook
@@ -77,10 +78,13 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
     if not page.file.src_uri.endswith(".ipynb"):
         return html
     assert page.file.abs_src_path
-    metadata = json.loads(Path(page.file.abs_src_path).read_text(encoding="utf-8"))["metadata"]
-    soup = finish_notebook(html, page, metadata)
-    page.meta["gpus"] = metadata.get("gpus")
-    page.meta["verified"] = last_verified(Path(page.file.src_uri).stem, _results(config))
+    notebook = json.loads(Path(page.file.abs_src_path).read_text(encoding="utf-8"))
+    slug = Path(page.file.src_uri).stem
+    soup = finish_notebook(html, page, notebook["metadata"])
+    page.meta["gpus"] = notebook["metadata"].get("gpus")
+    page.meta["verified"] = last_verified(slug, _results(config))
+    if has_error_index(config):
+        add_links(soup, slug, notebook)
     check_links(soup, page, config, files)
     return str(soup)
 

@@ -1,4 +1,4 @@
-"""What the build makes of the catalog of samedevice: the error index, and the data of the paste box."""
+"""What the build makes of the catalog of samedevice: the error index, the myths, and the data of the paste box."""
 
 import json
 import sys
@@ -7,16 +7,21 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files, InclusionLevel
 
 from lessons.site.error_pages import INDEX, error_pages
+from lessons.site.myths_page import PLACE, myths_page
 from samedevice.doctor.export import exported
 
 
 def add_catalog(files: Files, config: MkDocsConfig) -> Files:
-    """Add assets/catalog.json and, if the navigation has the error index, its pages, which are not in there."""
+    """Add assets/catalog.json and, if the navigation has the error index, its pages and that of the myths.
+
+    Of the error index, the navigation has the index alone.
+    """
     _forget()
     data = json.dumps(exported(), ensure_ascii=False, separators=(",", ":"))
     files.append(File.generated(config, "assets/catalog.json", content=data))
-    for place, markdown in error_pages(files).items() if has_error_index(config) else ():
-        inclusion = InclusionLevel.INCLUDED if place == INDEX else InclusionLevel.NOT_IN_NAV
+    pages = {**error_pages(files), PLACE: myths_page(files)} if has_error_index(config) else {}
+    for place, markdown in pages.items():
+        inclusion = InclusionLevel.INCLUDED if place in (INDEX, PLACE) else InclusionLevel.NOT_IN_NAV
         files.append(File.generated(config, place, content=markdown, inclusion=inclusion))
     return files
 

@@ -60,6 +60,34 @@ FAILURES = {
         ),
         "refused: batch is on cpu",
     ),
+    "model_not_moved": Failure(
+        "model(images)",
+        (
+            Thing("model", (Placement("cpu", "weight", (8, 3, 3, 3)), Placement("cpu", "bias", (8,)))),
+            _tensor("images", "cuda:0", 16, 3, 9, 9),
+        ),
+        "refused: model is on cpu",
+    ),
+    "unregistered_tensor_attribute": Failure(
+        "model(batch)",
+        (
+            Thing(
+                "model",
+                (
+                    Placement("cuda:0", "weight", (1, 3)),
+                    Placement("cuda:0", "bias", (1,)),
+                    Placement("cpu", "scale", (3,), note="plain attribute"),
+                ),
+            ),
+            _tensor("batch", "cuda:0", 16, 3),
+        ),
+        "refused: scale is on cpu",
+    ),
+    "tensor_created_in_forward_without_device": Failure(
+        "embed(positions)",
+        (_tensor("positions", "cpu", 20), Thing("embed", (Placement("cuda:0", "weight", (20, 8)),))),
+        "refused: positions is on cpu",
+    ),
     "split_model_activation_not_moved": Failure(
         "second(hidden)",
         (
@@ -105,6 +133,21 @@ FAILURES = {
         "scores.numpy()",
         (Thing("NumPy", (Placement("cpu", note="reads only this"),)), _tensor("scores", "cuda:0", 16, 10)),
         "refused: scores is on cuda:0",
+    ),
+    "optimizer_state_device": Failure(
+        "optimizer.step()",
+        (
+            Thing(
+                "optimizer",
+                (
+                    Placement("cuda:0", "params \N{MULTIPLICATION SIGN}2"),
+                    Placement("cpu", "step \N{MULTIPLICATION SIGN}2", (), aside=True),
+                    Placement("cpu", "exp_avg \N{MULTIPLICATION SIGN}2"),
+                    Placement("cpu", "exp_avg_sq \N{MULTIPLICATION SIGN}2"),
+                ),
+            ),
+        ),
+        "refused: its state is on cpu",
     ),
     "checkpoint_map_location": Failure(
         'torch.load("model.pt")',

@@ -1,0 +1,53 @@
+// Who pastes an error into the search gets its page first: the search weighs words, the doctor knows messages. It is
+// asked in the browser, once a text is long enough to be a message, and what it finds stands above the search's results.
+
+const SHORTEST = 20; // characters of a message
+const PAUSE = 15; // ms after a key before the text is read
+const SITE = new URL("../", import.meta.url);
+
+let known, pause;
+
+const load = () =>
+  (known ??= Promise.all([
+    import("./doctor.js"),
+    fetch(new URL("assets/catalog.json", SITE)).then((response) => response.json()),
+  ]).catch(() => (known = null)));
+
+document.addEventListener("input", (event) => {
+  if (!event.target.matches("[data-md-component=search-query]")) return;
+  clearTimeout(pause);
+  pause = setTimeout(() => answer(event.target), PAUSE);
+});
+document.addEventListener("reset", (event) => {
+  if (event.target.matches(".md-search__form")) show(null);
+});
+
+async function answer(query) {
+  const text = query.value;
+  if (text.trim().length < SHORTEST) return show(null);
+  const [doctor, catalog] = (await load()) ?? [];
+  if (!doctor || query.value !== text) return;
+  const diagnosis = doctor.explain(catalog, text);
+  show(diagnosis.message, diagnosis.says);
+}
+
+function show(message, says) {
+  document.querySelector(".search-doctor")?.remove();
+  const results = document.querySelector(".md-search-result__list");
+  if (!message || !results) return;
+  const made = (name, classes, ...inner) => {
+    const element = document.createElement(name);
+    element.className = classes;
+    element.append(...inner);
+    return element;
+  };
+  const title = made("h1", "", `${message.title.replaceAll("`", "")} (${message.id})`);
+  const text = made("article", "md-search-result__article md-typeset", title, made("p", "", says.replaceAll("`", "")));
+  text.dataset.mdScore = "1000000"; // Enter leads to the highest
+  const link = made("a", "md-search-result__link", text);
+  link.href = new URL(`errors/${message.id.toLowerCase()}/`, SITE);
+  link.tabIndex = -1; // as the others: the arrow keys move among them
+  const list = made("ol", "md-search-result__list search-doctor", made("li", "md-search-result__item", link));
+  list.setAttribute("role", "presentation");
+  results.before(list);
+}
