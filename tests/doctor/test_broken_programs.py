@@ -118,3 +118,24 @@ def test_the_fix_is_a_line_that_mends_the_program(name):
     mended = source.replace(f"{indent}{before}  # <-", textwrap.indent(after, indent))
     with simulate_cuda(devices=2):
         run(mended)
+
+
+def test_an_error_that_only_quotes_a_message_in_its_code_is_none_about_devices():
+    def compare(text):
+        if "Expected all tensors to be on the same device, but found at least two devices" not in text:
+            raise AssertionError  # not a bare `assert`: pytest writes what it compares into the message
+
+    diagnosis = diagnosed(lambda: compare(""))
+    assert (diagnosis.message, diagnosis.culprits) == (None, ())
+
+
+def test_a_prompt_shows_the_diagnosis_as_text():
+    diagnosis = diagnosed(PROGRAMS["a_checkpoint_of_a_larger_machine"].run)
+    assert repr(diagnosis) == str(diagnosis)
+
+
+def test_what_is_no_device_is_not_accused():
+    def initialise(backend):
+        raise RuntimeError("Distributed package doesn't have NCCL built in")
+
+    assert diagnosed(lambda: initialise(["nccl"][0])).culprits == ()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Diagnosis:
     """What is known about an error: `print` it, or show it in a notebook or with `rich`.
 
@@ -44,12 +44,14 @@ class Diagnosis:
     other: Other | None = None
     ask: str = ""
     note: str = ""
-    text: str = field(default="", repr=False)
+    text: str = ""
 
     def __str__(self) -> str:
         from samedevice.doctor.rendering import as_text
 
         return as_text(self)
+
+    __repr__ = __str__  # what a prompt shows of explain()
 
     def _repr_html_(self) -> str:
         from samedevice.doctor.rendering import as_html
@@ -123,7 +125,7 @@ def _of_text(error: str) -> Diagnosis:
 
 def _of_exception(error: BaseException) -> Diagnosis:
     """Of an error and those that it was raised from, the first that is about devices."""
-    read = [(one, _of_text(_text_of(one))) for one in chain(error)]
+    read = [(one, _of_message(one)) for one in chain(error)]
     error, diagnosis = next((pair for pair in read if pair[1].message), read[0])
     diagnosis = replace(diagnosis, ask="")
     if diagnosis.message is None:
@@ -139,6 +141,13 @@ def _of_exception(error: BaseException) -> Diagnosis:
         return replace(diagnosis, note=f"The frames could not be examined ({type(failure).__name__}): {_REPORT}")
     rest = (cause for cause in diagnosis.causes if cause.id not in found)
     return replace(diagnosis, culprits=culprits, causes=(*first, *rest))
+
+
+def _of_message(error: BaseException) -> Diagnosis:
+    """What its message says; the traceback speaks for causes, but a line of code that quotes a message is none."""
+    alone = _of_text(f"{type(error).__name__}: {message_of(error)}")
+    whole = _of_text(_text_of(error)) if alone.message else alone
+    return whole if whole.message else alone
 
 
 def _text_of(error: BaseException) -> str:

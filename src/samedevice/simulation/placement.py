@@ -158,7 +158,11 @@ class _Probe(torch.Tensor):
 
 
 def learn() -> None:
-    """Measure what made_inside compares with; it differs between versions of Python and torch."""
+    """Measure what made_inside compares with; it differs between versions of Python and torch.
+
+    To be called before the first simulated tensor is made, and no sooner: at the first `__torch_dispatch__` of a
+    process PyTorch imports torch.distributed.tensor, which takes half a second.
+    """
     if not _held_by_cpp_alone:
         with torch.utils._python_dispatch._disable_current_modes(), torch._C.DisableTorchFunction():
             _make_subclass(_Probe, torch.ones(2)).cov()

@@ -19,7 +19,6 @@ from samedevice.simulation import (
     moves,
     nested,
     parallel,
-    placement,
     randomness,
     runtime,
     storage,
@@ -162,7 +161,6 @@ class _Session:
             for owner, name, replacement in part.replacements():
                 self._changed.append((owner, name, vars(owner).get(name, ABSENT)))
                 _put(owner, name, replacement)
-        placement.learn()
         runtime.start()
         kernels.start(kernel for part in (composites, entries, layers, linear_algebra) for kernel in part.kernels())
 

@@ -33,6 +33,7 @@ _ABOVE_BUT_VIEWS = torch._C._dispatch_keyset_full() - torch._C._dispatch_keyset_
 for _key in ("Conjugate", "Negative", "ZeroTensor"):
     _ABOVE_BUT_VIEWS = _ABOVE_BUT_VIEWS - torch._C.DispatchKeySet(torch._C._dispatch_key_parse(_key))
 _met_complex = False
+_marked = False  # whether any was made in this process
 
 watch: Any = None  # called with each tensor that is made, while memory is counted (memory.py)
 
@@ -199,8 +200,11 @@ def _compose(func: Any, key: Any, args: Any, kwargs: Any) -> Any:
 
 def mark(tensor: torch.Tensor, device: torch.device) -> SimulatedTensor:
     """The same memory as `tensor`, detached, on a simulated GPU."""
+    global _met_complex, _marked
+    if not _marked:
+        _marked = True
+        placement.learn()
     if tensor.is_complex():
-        global _met_complex
         _met_complex = True
     if tensor.layout is not torch.strided:
         tensor = sparse.with_plain_members(tensor, unmark)

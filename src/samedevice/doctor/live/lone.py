@@ -4,6 +4,7 @@ The message tells the cause then; what is looked for is the thing that the user'
 """
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -28,6 +29,8 @@ _DEVICE_NAMED = {
     "device_ordinal_unavailable", "misspelt_device", "no_cuda_build_or_driver", "hardcoded_cuda", "fork_cuda",
     "mps_or_other_backend", "wrong_default_index", "legacy_constructor_device",
 }  # fmt: skip
+# The types of devices that torch.device takes, of those that have hardware.
+_DEVICE = re.compile(r"(?:cpu|cuda|xpu|mps|mtia|hpu|maia|xla|ipu|meta|npu|privateuseone)(?::\d+)?")
 
 
 def lone_suspects(scene: Scene, cause: str) -> list[Party]:
@@ -114,13 +117,14 @@ def _named(operand: Operand, cause: str) -> str:
     if cause == "container_not_moved" and safely.is_one_of(held, dict, list, tuple):
         return next((safely.device(tensor) for _, tensor in safely.inside(held)), "cpu")
     if cause in _DEVICE_NAMED:
-        return _device_text(held)
+        return _device_text(held, cause)
     return ""
 
 
-def _device_text(held: Any) -> str:
+def _device_text(held: Any, cause: str) -> str:
+    """The device that a value names; what is misspelt names none that PyTorch knows."""
     if type(held) is str and len(held) < 40:
-        return held
+        return held if cause == "misspelt_device" or _DEVICE.fullmatch(held) else ""
     return str(held) if safely.is_device(held) else ""
 
 

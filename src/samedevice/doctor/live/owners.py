@@ -57,7 +57,9 @@ def _created(about: Suspect) -> str:
         return "created outside of this function"
     if about.scope is about.scene.place or about.party.came is not None:
         return "created in this call"
-    return "created in the script" if about.scope.function == "<module>" else f"created in {about.scope.function}"
+    # IPython 7 calls a cell's code "<cell line: 1>".
+    top = about.scope.function == "<module>" or about.scope.function.startswith("<cell line")
+    return "created in the script" if top else f"created in {about.scope.function}"
 
 
 def _variable(about: Suspect) -> str:
