@@ -7,6 +7,7 @@ from torch import nn
 from torch.nn import functional
 
 from lessons.exercises import Exercise
+from lessons.exercises.staying import never_elsewhere
 
 
 def classifier() -> nn.Module:
@@ -15,7 +16,8 @@ def classifier() -> nn.Module:
 
 def distillation_arguments(devices: list[Any]) -> tuple[Any, ...]:
     """A student on the GPU; a teacher and a batch of words on the CPU."""
-    return classifier().to(devices[0]), classifier(), torch.randint(50, (16, 6))
+    student = never_elsewhere(classifier(), devices[0]).to(devices[0])
+    return student, classifier(), torch.randint(50, (16, 6))
 
 
 def distillation_reference(student: Any, teacher: Any, words: Any) -> Any:
@@ -23,12 +25,13 @@ def distillation_reference(student: Any, teacher: Any, words: Any) -> Any:
 
 
 def series_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """An LSTM on the GPU; a head, a batch of series and their labels on the CPU."""
+    """An LSTM on the GPU; a head, a batch of rising series and their labels on the CPU."""
     lstm, head = nn.LSTM(3, 8, batch_first=True), nn.Linear(8, 2)
-    with torch.no_grad():  # large weights: what a state does has to be seen in the loss
+    series = torch.randn(16, 6, 3) + torch.linspace(-1, 1, 6)[:, None]
+    with torch.no_grad():  # large weights, halves that differ: what a state does has to be seen in the loss
         for parameter in [*lstm.parameters(), *head.parameters()]:
             parameter.mul_(4)
-    return lstm.to(devices[0]), head, torch.randn(16, 6, 3), torch.randint(2, (16,))
+    return never_elsewhere(lstm, devices[0]).to(devices[0]), head, series, torch.randint(2, (16,))
 
 
 def series_reference(lstm: Any, head: Any, series: Any, label: Any) -> Any:

@@ -8,11 +8,12 @@ from torch import nn
 from torch.nn import functional
 
 from lessons.exercises import Exercise
+from lessons.exercises.staying import never_elsewhere
 
 
 def stack_arguments(devices: list[Any]) -> tuple[Any, ...]:
     """A list of two layers on the CPU; a batch and its target on the GPU."""
-    layers = [nn.Linear(4, 8), nn.Linear(8, 1)]
+    layers = [never_elsewhere(layer, devices[0]) for layer in (nn.Linear(4, 8), nn.Linear(8, 1))]
     return layers, torch.randn(16, 4).to(devices[0]), torch.randn(16, 1).to(devices[0])
 
 
@@ -29,7 +30,7 @@ def normed_arguments(devices: list[Any]) -> tuple[Any, ...]:
         layer = nn.utils.weight_norm(nn.Linear(8, 3))
     with torch.no_grad():
         layer.weight_g.mul_(2)
-    return layer.to(devices[0]), torch.randn(16, 8).to(devices[0])
+    return never_elsewhere(layer, devices[0]).to(devices[0]), torch.randn(16, 8).to(devices[0])
 
 
 def normed_reference(layer: Any, batch: Any) -> Any:

@@ -8,9 +8,9 @@ from lessons.exercises import Exercise
 
 
 def centred_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """Measurements on the GPU; their mean, a NumPy array of float64."""
-    sizes = torch.randn(16, 4) + 40
-    return sizes.to(devices[0]), sizes.double().mean(dim=0).numpy()
+    """Measurements on the GPU; the mean of others, a NumPy array of float64."""
+    sizes, others = torch.randn(16, 4) + 40, torch.randn(64, 4) + 42
+    return sizes.to(devices[0]), others.double().mean(dim=0).numpy()
 
 
 def centred_reference(x: Any, mean: Any) -> Any:

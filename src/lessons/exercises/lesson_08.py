@@ -18,11 +18,11 @@ def totals_reference(losses: Any) -> Any:
 
 
 def averaged_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """A model and the average of its weights on the GPU; five batches on the CPU."""
+    """A model and the average of its weights on the GPU; six batches on the CPU."""
     return (
         nn.Linear(3, 2).to(devices[0]),
         nn.Linear(3, 2).to(devices[0]),
-        [torch.randn(4, 3) for _ in range(5)],
+        [torch.randn(4, 3) for _ in range(6)],
     )
 
 
@@ -31,7 +31,7 @@ def averaged_reference(model: Any, average: Any, batches: Any) -> Any:
         for _ in batches:
             model.weight.mul_(0.5)
             average.weight.lerp_(model.weight, 0.1)
-    return average.weight
+        return average(batches[-1])
 
 
 EXERCISES = {
@@ -48,9 +48,9 @@ EXERCISES = {
         parameters=("model", "average", "batches"),
         arguments=averaged_arguments,
         reference=averaged_reference,
-        on_error="The first update ran. What did sampling do to average, for good?",
+        on_error="The first two updates ran. What did sampling do to average, for good?",
         on_wrong_device="Leave both models on the GPU: the batch that is sampled from joins them.",
-        on_wrong_numbers="The weight differs from the CPU's: every step updates the average, by 0.1 of the way.",
+        on_wrong_numbers="The sample differs from the CPU's: sample from the average, and update it in each step.",
         result_on=0,
     ),
 }
