@@ -6,6 +6,8 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
     from samedevice.doctor import explain as explain
     from samedevice.doctor import where as where
     from samedevice.simulation import simulate_cuda as simulate_cuda
@@ -23,6 +25,20 @@ def __getattr__(name: str) -> Any:
 
         return simulate_cuda
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def load_ipython_extension(shell: "InteractiveShell") -> None:
+    """`%load_ext samedevice`: from now on an uncaught device error is followed by its diagnosis."""
+    from samedevice import _ipython
+
+    _ipython.load(shell)
+
+
+def unload_ipython_extension(shell: "InteractiveShell") -> None:
+    """`%unload_ext samedevice`: the shell is as it was."""
+    from samedevice import _ipython
+
+    _ipython.unload(shell)
 
 
 def __dir__() -> list[str]:

@@ -1,0 +1,211 @@
+"""The command line: `samedevice run` runs a script on simulated GPUs, `samedevice explain` explains a pasted error.
+
+Misuse is one sentence on stderr and exit code 2. torch is imported by the script that runs, never here.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import sys
+import textwrap
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from samedevice._run import Misuse, run, say
+
+if TYPE_CHECKING:
+    from samedevice.doctor import Diagnosis
+
+_HELP = """\
+usage: samedevice run [--gpus N] [--full] [--summary] SCRIPT [ARGS ...]
+       samedevice explain [--json] [FILE | ID]
+
+  run      run a script, unchanged, on simulated GPUs
+  explain  say what a PyTorch device error means, and what to change
+
+`samedevice run --help` and `samedevice explain --help` say more.
+"""
+_MOST = 16
+_ID = re.compile("SD[0-9]{3}", re.IGNORECASE)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what the command line says; returns the exit code.
+
+    Arguments:
+        arguments: what follows `samedevice`; None for this process's own.
+
+    Raises:
+        SystemExit: --help was asked for, or the script that ran raised it.
+        BaseException: whatever else the script raised, reported already.
+
+    Example:
+        >>> main(["explain", "SD999"])
+        2
+    """
+    command, *rest = (sys.argv[1:] if arguments is None else arguments) or [""]
+    try:
+        if command == "run":
+            return _run(rest)
+        if command == "explain":
+            return _explain(rest)
+        if command in ("-h", "--help"):
+            sys.stdout.write(_HELP)
+            return 0
+        what = f"not {command!r}" if command else "and one of them has to be named"
+        raise Misuse(f"there are `samedevice run` and `samedevice explain`, {what}: `samedevice --help` says more.")
+    except Misuse as misuse:
+        say(str(misuse))
+        return 2
+
+
+class _Parser(argparse.ArgumentParser):
+    """One that complains in one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        raise Misuse(f"{message}. `{self.prog} --help` says more.")
+
+
+def _run(arguments: Sequence[str]) -> int:
+    parser = _Parser(
+        prog="samedevice run",
+        usage="samedevice run [--gpus N] [--full] [--summary] SCRIPT [ARGS ...]",
+        description="Run a script, unchanged, on simulated GPUs: real values, PyTorch's own rules and messages. "
+        "What follows SCRIPT is the script's. A device error is explained before its traceback.",
+        epilog="The exit code is the script's; 2 if it cannot be run.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--gpus", type=_gpus, default=2, metavar="N", help=f"how many GPUs, 1 to {_MOST} (default: 2)")
+    parser.add_argument("--full", action="store_true", help="show all of a traceback, libraries' frames included")
+    parser.add_argument("--summary", action="store_true", help="at the end, print what moved between devices")
+    options, rest = _split(arguments)
+    chosen = parser.parse_args(options)
+    if not rest:
+        raise Misuse("name the script: samedevice run train.py")
+    return run(rest[0], rest[1:], gpus=chosen.gpus, full=chosen.full, summary=chosen.summary)
+
+
+def _split(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """Our options, and from the script on. By hand: argparse would look for options behind the script too."""
+    index = 0
+    while index < len(arguments) and arguments[index].startswith("-"):
+        if arguments[index] == "--":
+            return arguments[:index], arguments[index + 1 :]
+        index += 2 if arguments[index] == "--gpus" else 1
+    return arguments[:index], arguments[index:]
+
+
+def _gpus(text: str) -> int:
+    if text.isdecimal() and 1 <= int(text) <= _MOST:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {_MOST}")
+
+
+def _explain(arguments: Sequence[str]) -> int:
+    parser = _Parser(
+        prog="samedevice explain",
+        usage="samedevice explain [--json] [FILE | ID]",
+        description="Say what a PyTorch device error means, its likely causes and the lines to change. "
+        "Without FILE it reads what is piped or pasted in. Nothing of it is executed, and torch is not needed.",
+        epilog="Exit code: 0 if it is a device error that we know, 1 if it is none, 2 on misuse.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("what", nargs="?", metavar="FILE | ID", help="a log or a traceback; or an id such as SD001")
+    parser.add_argument("--json", action="store_true", help="for machines")
+    chosen = parser.parse_args(arguments)
+    try:
+        heading, diagnosis = _diagnosis(chosen.what)
+    except KeyboardInterrupt:  # while it was being pasted
+        return 130
+    _print(json.dumps(_as_data(diagnosis), indent=2) + "\n" if chosen.json else f"{heading}{diagnosis}")
+    return 0 if diagnosis.message else 1
+
+
+def _print(text: str) -> None:
+    try:
+        if hasattr(sys.stdout, "reconfigure"):  # a console may lack a character that a paste, or the catalog, has
+            sys.stdout.reconfigure(errors="backslashreplace")
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError as error:
+        # What is left unwritten would fail again: https://docs.python.org/3/library/signal.html#note-on-sigpipe
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):  # `| head` has read enough
+            raise Misuse(f"the answer cannot be written: {error.strerror}.") from None
+
+
+def _diagnosis(what: str | None) -> tuple[str, "Diagnosis"]:
+    """What is asked about: a heading, which only an id has, and the diagnosis."""
+    from samedevice.doctor import explain
+
+    if what is None or what == "-":
+        return "", explain(_pasted())
+    path = Path(what)
+    found = False
+    with contextlib.suppress(OSError):  # a whole message, given as a name, is too long to be one
+        found = path.exists()
+    if _ID.fullmatch(what):
+        if not found:
+            return _of_id(what.upper())
+        say(f"{what} is a file here, so the file is read; the error of that id is explained where there is none.")
+    if not found:
+        raise Misuse(
+            f"there is no file {_short(what)}, and no error has such an id (they are like SD001). "
+            "To explain a text, pipe or paste it into `samedevice explain`."
+        )
+    if path.is_dir():
+        raise Misuse(f"{_short(what)} is a directory: name a file in it.")
+    try:
+        return "", explain(path.read_bytes())
+    except OSError as error:
+        raise Misuse(f"{_short(what)} cannot be read: {error.strerror}.") from None
+
+
+def _pasted() -> bytes:
+    if sys.stdin is None:
+        raise Misuse("there is no standard input to read: name a file.")
+    if sys.stdin.isatty():
+        end = "Ctrl+Z and Enter" if os.name == "nt" else "Ctrl+D"
+        say(f"paste the error, press Enter, then {end}.")
+    return sys.stdin.buffer.read()
+
+
+def _of_id(id_: str) -> tuple[str, "Diagnosis"]:
+    """What is said of the message's newest wording, which stands for all of them."""
+    from samedevice.catalog import load
+    from samedevice.doctor import explain
+
+    message = load().messages.get(id_)
+    if message is None:
+        first, *_, last = load().messages
+        raise Misuse(f"no error has the id {id_}: they go from {first} to {last}.")
+    text = message.texts[0]["text"]
+    # There is no more to paste, and nothing to be surer of.
+    return f"{id_}: {message.title}\n\n{textwrap.indent(text, '    ')}\n\n", replace(explain(text), ask="")
+
+
+def _as_data(diagnosis: "Diagnosis") -> dict[str, Any]:
+    from samedevice.doctor.address import error_page
+
+    message, other, place = diagnosis.message, diagnosis.other, diagnosis.place
+    return {
+        "message": message and {"id": message.id, "title": message.title, "page": error_page(message.id)},
+        "says": diagnosis.says,
+        "reads": dict(diagnosis.reads),
+        "place": place and asdict(place),
+        "causes": [
+            {name: getattr(cause, name) for name in ("id", "title", "because", "why", "fix", "lesson")}
+            for cause in diagnosis.causes
+        ],
+        "other": other and {"id": other.id, "title": other.title, "page": other.link},
+        "ask": diagnosis.ask,
+    }
+
+
+def _short(name: str) -> str:
+    """A name as it was given, on one line, harmless to a terminal."""
+    return ascii(name if len(name) <= 60 else f"{name[:57]}...")

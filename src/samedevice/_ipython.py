@@ -1,0 +1,123 @@
+"""`%load_ext samedevice`: in IPython, Jupyter and Colab, an uncaught device error is followed by its diagnosis.
+
+`shell.showtraceback` is followed, by which IPython shows whatever nobody caught, whether it came from a cell, `%run`,
+`%%time`, a widget's output or `ipython script.py`. Of these the event `post_run_cell` hears of cells alone; it is
+listened to as well, for handlers of `set_custom_exc` that show an error by themselves. Handlers are left as they are:
+Colab has one, and IPython keeps room for no second.
+"""
+
+import contextlib
+import functools
+import sys
+from dataclasses import replace
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from IPython.core.displaypub import DisplayPublisher
+    from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
+
+    from samedevice.doctor import Diagnosis
+
+_loaded: dict["InteractiveShell", "Diagnoses"] = {}
+
+
+def load(shell: "InteractiveShell") -> None:
+    """Have the diagnosis follow each device error that `shell` shows. Twice is as good as once."""
+    if shell not in _loaded:
+        _loaded[shell] = Diagnoses(shell)
+
+
+def unload(shell: "InteractiveShell") -> None:
+    """Leave `shell` as it was before; without `load` before, nothing happens."""
+    if shell in _loaded:
+        _loaded.pop(shell).stop()
+
+
+class Diagnoses:
+    """What follows the tracebacks of one shell, from now until `stop`."""
+
+    def __init__(self, shell: "InteractiveShell") -> None:
+        self._shell = shell
+        self._stopped = False
+        self._showing = False
+        self._shown = False  # whether IPython has shown an error since the last cell ended
+        self._uncaptured: DisplayPublisher | None = None
+        self._publisher()
+        # Other tools put theirs on the instance too, as `rich.traceback.install` does.
+        self._earlier = vars(shell).get("showtraceback")
+        show = shell.showtraceback
+
+        @functools.wraps(show)
+        def showtraceback(*args: Any, **kwargs: Any) -> Any:
+            returned = show(*args, **kwargs)
+            self._shown = True
+            exc_tuple = args[0] if args else kwargs.get("exc_tuple")
+            # Without it IPython shows the error that is being handled, else the last one, as `%tb` does.
+            error = (exc_tuple or sys.exc_info())[1]
+            self._follow(getattr(sys, "last_value", None) if error is None else error)
+            return returned
+
+        self._showtraceback = showtraceback
+        shell.showtraceback = showtraceback  # type: ignore[method-assign]
+        shell.events.register("post_run_cell", self.post_run_cell)
+
+    def stop(self) -> None:
+        self._stopped = True
+        with contextlib.suppress(ValueError):  # the events may have been reset
+            self._shell.events.unregister("post_run_cell", self.post_run_cell)
+        if vars(self._shell).get("showtraceback") is not self._showtraceback:
+            return  # another tool's stands before ours and calls it: it stays, and says nothing more
+        if self._earlier is None:
+            del self._shell.showtraceback
+        else:
+            self._shell.showtraceback = self._earlier  # type: ignore[method-assign]
+
+    def post_run_cell(self, result: "ExecutionResult | None") -> None:
+        if not self._shown and result is not None:
+            self._follow(result.error_in_exec)
+        self._shown = False
+        self._publisher()
+
+    def _follow(self, error: BaseException | None) -> None:
+        """Show the diagnosis of an error, if it is about devices. Nothing that fails here reaches the program."""
+        if self._stopped or self._showing or not isinstance(error, Exception):
+            return
+        self._showing = True
+        try:
+            from samedevice.doctor import explain
+
+            diagnosis = explain(error)
+            if diagnosis.message is not None:
+                diagnosis = self._in_cells(diagnosis)
+                shown = {"text/plain": f"\n{diagnosis}", "text/html": diagnosis._repr_html_()}
+                self._publisher().publish(data=shown, metadata={})
+        except KeyboardInterrupt:
+            pass  # the reader has seen enough; the cell has failed already
+        except Exception as failure:
+            with contextlib.suppress(Exception):
+                print(
+                    f"samedevice could not explain this error: it failed itself ({type(failure).__name__}).",
+                    file=sys.stderr,
+                )
+        finally:
+            self._showing = False
+
+    def _in_cells(self, diagnosis: "Diagnosis") -> "Diagnosis":
+        """With the cell's number for the name of a temporary file, as IPython 8 and 9 show it."""
+        name_of = getattr(self._shell.compile, "format_code_name", None)
+        place = diagnosis.place
+        if place is None or name_of is None:
+            return diagnosis
+        # A frame's file has forward slashes, on Windows too.
+        named = name_of(place.file) or name_of(str(PurePath(place.file)))
+        return replace(diagnosis, place=replace(place, file=" ".join(named))) if named else diagnosis
+
+    def _publisher(self) -> "DisplayPublisher":
+        """Where tracebacks go: in a kernel `%%capture` takes what is displayed, yet leaves the traceback."""
+        from IPython.core.displaypub import CapturingDisplayPublisher
+
+        current = self._shell.display_pub
+        if not isinstance(current, CapturingDisplayPublisher):
+            self._uncaptured = current
+        return self._uncaptured or current

@@ -1,0 +1,93 @@
+"""What moved between devices while a script ran: `samedevice run --summary`.
+
+Counted is where the simulation makes a copy on another device: `.to`, `.cuda`, `.cpu` and gradients on their way back
+(moves.py), `copy_` and indices that CUDA lets come from the CPU (placement.py). Both are off the path of operators
+whose tensors are together, so that counting costs nothing there.
+"""
+
+import functools
+import sys
+import threading
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from samedevice.doctor.live.stack import is_library
+from samedevice.simulation import devices, moves, placement
+from samedevice.simulation.devices import device_of
+
+_aten = torch.ops.aten
+_COPIES = {_aten.copy_.default}
+_INDEXED = {_aten.index.Tensor, _aten.index_put_.default, _aten._index_put_impl_.default, _aten.index_put.default}
+
+_lock = threading.Lock()
+# By source and target; and by source, target, file and line.
+_tensors: Counter[tuple[str, str]] = Counter()
+_bytes: Counter[tuple[str, str]] = Counter()
+_places: Counter[tuple[str, str, str, int]] = Counter()
+
+
+def count() -> None:
+    """Count from now on, until the process ends."""
+    forward, judge = moves._ToCopy.forward, placement.judge
+
+    def counted_forward(tensor: torch.Tensor, device: torch.device, *rest: Any) -> torch.Tensor:
+        _note(tensor, device)
+        return forward(tensor, device, *rest)
+
+    def counted_judge(func: Any, args: Any, kwargs: Any) -> Any:
+        device = judge(func, args, kwargs)
+        if device in placement.COMPOSED:
+            return device  # what it is composed of comes here in its turn
+        if func in _COPIES:
+            _note(args[1], device_of(args[0]))
+        elif func in _INDEXED:
+            for index in args[1]:
+                if index is not None and device_of(index) != device_of(args[0]):
+                    _note(index, device_of(args[0]))
+        return device
+
+    moves._ToCopy.forward = staticmethod(counted_forward)  # type: ignore[method-assign, assignment]
+    placement.judge = counted_judge
+
+
+def summary() -> list[str]:
+    """What was counted, in lines."""
+    if not devices.used():
+        return ["no GPU was used: everything ran on the CPU."]
+    if not _tensors:
+        return ["no tensor moved between devices."]
+    lines = ["moved between devices:"]
+    for direction, tensors in _tensors.most_common():
+        (*_, file, line), most = next(item for item in _places.most_common() if item[0][:2] == direction)
+        share = "" if most == tensors else f"{most:,} of them "
+        lines.append(
+            f"{direction[0]} to {direction[1]}: {tensors:,} {'tensor' if tensors == 1 else 'tensors'}, "
+            f"{_size(_bytes[direction])}; {share}at {Path(file).name}, line {line}"
+        )
+    return lines
+
+
+def _note(tensor: torch.Tensor, device: torch.device) -> None:
+    direction = str(device_of(tensor)), str(device)
+    elements = tensor.numel() if tensor.layout is torch.strided else tensor._nnz()
+    frame = sys._getframe(2)
+    while frame.f_back is not None and _is_library(frame.f_code.co_filename):
+        frame = frame.f_back
+    with _lock:
+        _tensors[direction] += 1
+        _bytes[direction] += elements * tensor.element_size()
+        _places[*direction, frame.f_code.co_filename, frame.f_lineno] += 1
+
+
+_is_library = functools.cache(is_library)
+
+
+def _size(number: float) -> str:
+    for unit in ("B", "kB", "MB"):
+        if number < 1000:
+            return f"{number:.3g} {unit}"
+        number /= 1000
+    return f"{number:,.3g} GB"

@@ -1,0 +1,227 @@
+"""The pytest plugin: a test run on simulated GPUs, and the diagnosis below a test that failed with a device error.
+
+pytest loads this in every session of an environment that has samedevice, so nothing here imports torch, or the rest of
+samedevice, before somebody asks for a GPU or a test of a session that uses torch has failed.
+
+    --simulate-cuda N   the whole session, from before the first conftest.py is imported
+    gpus(n)             a test that needs n GPUs: real ones, else simulated ones where it may have them, else skipped
+    simulated_cuda      a test that may have simulated ones, and takes their devices
+
+Each worker of pytest-xdist starts its own simulation: workers get the session's options.
+"""
+
+import os
+import sys
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    import torch
+
+    from samedevice.doctor import Diagnosis
+
+# As in the lessons: "real" forbids simulated GPUs, "simulated" forbids real ones.
+_CHOICE = "SAMEDEVICE_GPUS"
+_COUNTS = range(1, 17)
+
+_announcement = pytest.StashKey[str]()
+_own_simulation = pytest.StashKey[Any]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.getgroup("samedevice", "simulated GPUs").addoption(
+        "--simulate-cuda",
+        metavar="N",
+        help="run on N simulated GPUs, 1 to 16: on a machine without any, tests fail where they fail on CUDA",
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    # Not in pytest_configure: a conftest.py that looks for GPUs when it is imported is earlier.
+    _begin(early_config, early_config.known_args_namespace.simulate_cuda)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers",
+        "gpus(n): needs n GPUs. Real ones where there are n; else simulated ones, with --simulate-cuda, the fixture "
+        f"simulated_cuda or {_CHOICE}=simulated; else the test is skipped.",
+    )
+    _begin(config, config.option.simulate_cuda)  # where a conftest.py names this plugin, the hook above came too early
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    return config.stash.get(_announcement, None)
+
+
+@pytest.fixture
+def simulated_cuda(request: pytest.FixtureRequest) -> "list[torch.device]":
+    """Simulated GPUs for this test where the session has none: the list of their devices, cuda:0 first.
+
+    There is one, or as many as @pytest.mark.gpus(n) says; with the marker, real ones are taken where there are n.
+    """
+    if reason := _provide(request.node, asked=True):
+        pytest.skip(reason)
+    import torch
+
+    return [torch.device("cuda", index) for index in range(_needed(request.node) or 1)]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    # Ahead of all fixtures, and of setUpClass, which may move things to a GPU.
+    asked = "simulated_cuda" in getattr(item, "fixturenames", ())
+    if (asked or _needed(item)) and (reason := _provide(item, asked)):
+        item.add_marker(pytest.mark.skip(reason=reason))  # pytest then names the test's line, not this one
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    # Not in pytest_runtest_teardown, which an interrupted test never reaches.
+    try:
+        return (yield)
+    finally:
+        if simulation := item.stash.get(_own_simulation, None):
+            del item.stash[_own_simulation]
+            simulation.stop()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    # Without torch there was no device error.
+    if "torch" not in sys.modules:
+        return (yield)
+    _hide_the_simulation()
+    try:
+        report = yield
+        # In a unittest.TestCase the error is known from here on.
+        if report.failed and call.excinfo and (said := _said(call.excinfo.value)):
+            report.sections.append(("samedevice", said))
+        return report
+    finally:
+        _last.clear()
+
+
+def _begin(config: pytest.Config, asked: str | None) -> None:
+    """Start the session's simulation, once, if it was asked for."""
+    choice = os.environ.get(_CHOICE)
+    if choice not in (None, "", "real", "simulated"):
+        raise pytest.UsageError(f"{_CHOICE} is {choice!r}: set it to real or to simulated, or unset it.")
+    if asked is None or _announcement in config.stash:
+        return
+    count = next((count for count in _COUNTS if asked == str(count)), None)
+    if count is None:
+        raise pytest.UsageError(f"--simulate-cuda takes the number of GPUs, 1 to 16, not {asked!r}.")
+    if choice == "real":
+        config.stash[_announcement] = f"samedevice: no simulated GPUs, as {_CHOICE}=real forbids --simulate-cuda."
+        return
+    try:
+        from samedevice.simulation import devices, simulate_cuda
+
+        simulation = simulate_cuda(count).start()
+    except (ImportError, RuntimeError) as error:  # no torch; pytest itself runs inside a simulation of fewer
+        raise pytest.UsageError(f"--simulate-cuda {asked}: {error}.") from None
+    config.add_cleanup(simulation.stop)
+    hidden = count - devices.count()
+    some = f", {hidden} of them hidden by {_visible()}" if hidden else ""
+    config.stash[_announcement] = f"samedevice: {_gpus(count, 'simulated ')}, on the CPU{some}."
+
+
+def _needed(item: pytest.Item) -> int:
+    """How many GPUs the marker says, 0 without it."""
+    marker = item.get_closest_marker("gpus")
+    if marker is None:
+        return 0
+    numbers = [*marker.args, *marker.kwargs.values()]
+    if len(numbers) != 1 or type(numbers[0]) is not int or numbers[0] not in _COUNTS:
+        pytest.fail("@pytest.mark.gpus takes the number of GPUs that the test needs, 1 to 16: gpus(2).", pytrace=False)
+    return numbers[0]
+
+
+def _provide(item: pytest.Item, asked: bool) -> str:
+    """Let a test have its GPUs until it has ended, simulated ones where `asked`; or say why it cannot have them."""
+    if _own_simulation in item.stash:
+        return ""
+    import torch
+
+    from samedevice.simulation import devices, simulate_cuda
+
+    marked = _needed(item)
+    needed = marked or 1
+    choice = os.environ.get(_CHOICE)
+    if installed := devices.installed():  # by the session, or by a fixture of the program's
+        if devices.count() >= needed:
+            return ""
+        hidden = f", {_visible()}" if installed >= needed else ""
+        return f"needs {_gpus(needed)}, and this session has {_gpus(devices.count(), 'simulated ')}{hidden}"
+    # Not torch.cuda.is_available(), which may start CUDA: a test that forks could then not use it in the child.
+    real = 0 if choice == "simulated" else torch.cuda.device_count()
+    if marked and real >= needed:
+        return ""
+    has = f"needs {_gpus(needed)}, and this machine has {real}"
+    if choice == "real":
+        return f"{has}; {_CHOICE}=real forbids simulated ones"
+    if not asked and choice != "simulated":
+        return f"{has}; pytest --simulate-cuda {needed} simulates them"
+    simulation = simulate_cuda(needed).start()
+    if devices.count() < needed:
+        simulation.stop()
+        return f"needs {_gpus(needed)}, and {_visible()} hides them, simulated ones too"
+    item.stash[_own_simulation] = simulation
+    return ""
+
+
+def _visible() -> str:
+    return f"CUDA_VISIBLE_DEVICES={os.environ.get('CUDA_VISIBLE_DEVICES', '')!r}"
+
+
+def _gpus(count: int, kind: str = "") -> str:
+    return f"{count} {kind}GPU{'' if count == 1 else 's'}"
+
+
+# What the doctor said of the error whose report is being made: pytest asks for each frame whether it is hidden.
+_last: list[tuple[BaseException, "Diagnosis | None"]] = []
+
+
+def _diagnosis(error: BaseException) -> "Diagnosis | None":
+    """What is known about it, None where it is no device error."""
+    if not _last or _last[0][0] is not error:
+        from samedevice.doctor import explain
+
+        diagnosis = explain(error)
+        _last[:] = [(error, diagnosis if diagnosis.message else None)]
+    return _last[0][1]
+
+
+def _said(error: BaseException) -> str:
+    """The diagnosis as text, or ""; a fault of the doctor's never hides the test's own."""
+    try:
+        diagnosis = _diagnosis(error)
+        return str(diagnosis) if diagnosis else ""
+    except Exception as fault:
+        return f"This error could not be explained: samedevice itself failed ({type(fault).__name__}: {fault})."
+
+
+def _hide_the_simulation() -> None:
+    """End a device error's traceback at the program's own line, as on CUDA; `--full-trace` shows what was hidden.
+
+    pytest looks for this name among the globals of a frame.
+    https://docs.pytest.org/en/stable/example/simple.html#writing-well-integrated-assertion-helpers
+    """
+    simulation = sys.modules.get("samedevice.simulation")
+    if simulation is not None and not hasattr(simulation, "__tracebackhide__"):
+        for name, module in sys.modules.copy().items():
+            if name.startswith("samedevice.simulation"):
+                vars(module)["__tracebackhide__"] = _is_device_error
+
+
+def _is_device_error(excinfo: "pytest.ExceptionInfo[Any] | None") -> bool:
+    """An error of another kind may be the simulation's own fault: then its frames are what has to be seen."""
+    try:
+        return excinfo is not None and _diagnosis(excinfo.value) is not None
+    except Exception:
+        return False

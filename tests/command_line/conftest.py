@@ -1,0 +1,26 @@
+"""Each door is driven as a process, as a person's shell does."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Process = subprocess.CompletedProcess[str]
+# What a shell, or the run of these tests itself, might have set.
+SETTINGS = ("CUDA_VISIBLE_DEVICES", "RANK", "LOCAL_RANK", "WORLD_SIZE", "TORCHELASTIC_RUN_ID", "PYTHONSAFEPATH")
+
+
+@pytest.fixture
+def python(tmp_path: Path) -> Callable[..., Process]:
+    """Runs this Python in tmp_path: python("-m", "samedevice", ..., input="stdin", RANK="0")."""
+
+    def run(*arguments: str, input: str = "", **settings: str) -> Process:
+        environment = {name: value for name, value in os.environ.items() if name not in SETTINGS}
+        environment |= {"OMP_NUM_THREADS": "1", "PYTHON_COLORS": "0", "PYTHONUTF8": "1"} | settings
+        command = [sys.executable, *arguments]
+        return subprocess.run(command, input=input, capture_output=True, text=True, cwd=tmp_path, env=environment)
+
+    return run

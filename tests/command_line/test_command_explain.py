@@ -1,0 +1,161 @@
+"""`samedevice explain`: a file, what is piped or pasted in, an id; for people and for machines."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from samedevice import explain
+from samedevice._cli import main
+
+TEXT = (
+    "RuntimeError: Expected all tensors to be on the same device, but got mat1 is on cpu, different from other tensors "
+    "on cuda:0 (when checking argument in method wrapper_CUDA_addmm)\n"
+)
+EXPLAIN = ("-m", "samedevice", "explain")
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_what_is_piped_in_is_explained_and_torch_is_not_needed(python):
+    for dash in ([], ["-"]):
+        without = "import sys; sys.modules['torch'] = None; from samedevice._cli import main; sys.exit(main())"
+        done = python("-c", without, "explain", *dash, input=TEXT)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout == str(explain(TEXT))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_file_is_explained(capsys, here, encoding):
+    (here / "job.log").write_bytes(TEXT.encode(encoding))
+    assert main(["explain", "job.log"]) == 0
+    assert capsys.readouterr() == (str(explain(TEXT)), "")
+
+
+@pytest.mark.parametrize("text", ["", "all is well\n", "ValueError: too many values to unpack (expected 2)\n"])
+def test_what_is_no_device_error_we_know_has_exit_code_1(python, text):
+    done = python(*EXPLAIN, input=text)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout == str(explain(text))
+
+
+@pytest.mark.parametrize("asked", ["SD001", "sd001"])
+def test_an_id_shows_pytorchs_text_its_causes_and_its_page(capsys, asked):
+    assert main(["explain", asked]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert out.startswith("SD001: Expected all tensors to be on the same device")
+    for part in ("    Expected all tensors to be on the same device, but got", "Most likely: ", "/errors/sd001/"):
+        assert part in out
+    assert "paste" not in out
+
+
+def test_every_id_is_explained():
+    from samedevice import _cli
+    from samedevice.catalog import load
+
+    for id_ in load().messages:
+        heading, diagnosis = _cli._of_id(id_)
+        assert diagnosis.message is not None
+        assert (diagnosis.message.id, heading.split(":")[0]) == (id_, id_)
+
+
+def test_a_file_named_like_an_id_wins_and_that_is_said(capsys, here):
+    (here / "SD002").write_text(TEXT)
+    assert main(["explain", "SD002"]) == 0
+    out, err = capsys.readouterr()
+    assert out == str(explain(TEXT))
+    assert err.startswith("samedevice: SD002 is a file here")
+    assert err.count("\n") == 1
+
+
+def test_json_has_what_a_machine_needs(capsys, here):
+    frame = f'Traceback (most recent call last):\n  File "train.py", line 12, in step\n    y = layer(x)\n{TEXT}'
+    (here / "job.log").write_text(frame)
+    assert main(["explain", "--json", "job.log"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert list(data) == ["message", "says", "reads", "place", "causes", "other", "ask"]
+    assert data["message"]["id"] == "SD001"
+    assert data["message"]["page"].endswith("/errors/sd001/")
+    assert (data["reads"]["argument"], data["reads"]["device"], data["reads"]["others"]) == ("mat1", "cpu", "cuda:0")
+    assert data["place"] == {"file": "train.py", "line": 12, "function": "step", "code": "y = layer(x)"}
+    assert data["causes"][0]["id"] == "input_not_moved"
+    assert set(data["causes"][0]) == {"id", "title", "because", "why", "fix", "lesson"}
+    assert data["other"] is None
+
+
+def test_json_of_what_is_not_recognised_is_json_too(capsys, here):
+    (here / "job.log").write_text("all is well")
+    assert main(["explain", "job.log", "--json"]) == 1
+    data = json.loads(capsys.readouterr().out)
+    assert (data["message"], data["causes"], data["place"]) == (None, [], None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["missing.log"], ["'missing.log'", "SD001", "pipe or paste"]),
+        ([TEXT], ["'RuntimeError: Expected all", "..."]),
+        (["x" * 5000], ["there is no file"]),
+        (["SD999"], ["SD999", "from SD001 to SD"]),
+        (["."], ["'.' is a directory"]),
+        (["a", "b"], ["unrecognized arguments: b"]),
+        (["--jso"], ["--jso", "samedevice explain --help"]),
+        (["a\x1b[31m"], [r"'a\x1b[31m'"]),
+    ],
+)
+def test_misuse_of_explain_is_one_sentence_and_exit_code_2(capsys, arguments, says):
+    assert main(["explain", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    for part in says:
+        assert part in err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell closes it by <&-")
+def test_a_closed_stdin_is_misuse(here):
+    done = subprocess.run(
+        f"exec {sys.executable} -m samedevice explain <&-", shell=True, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "samedevice: there is no standard input to read: name a file.\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a pipe that breaks is told otherwise there")
+def test_a_reader_that_has_enough_is_no_error():
+    command = [sys.executable, *EXPLAIN, "SD001"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
+
+
+@pytest.mark.parametrize(("keys", "code"), [(b"\n\x04", 0), (b"\x03", 130)])
+def test_at_a_terminal_it_says_how_to_end_the_paste(keys, code):
+    pty = pytest.importorskip("pty", reason="no terminals of this kind here", exc_type=ImportError)
+    import termios
+
+    ours, theirs = pty.openpty()
+    # Only a controlling terminal turns Ctrl+C into a signal.
+    lead = "import os, fcntl, termios; os.setsid(); fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
+    lead += "import sys; from samedevice._cli import main; sys.exit(main(['explain']))"
+    with subprocess.Popen(
+        [sys.executable, "-c", lead], stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert termios.tcgetattr(theirs)
+        os.close(theirs)
+        hint = process.stderr.readline()
+        os.write(ours, b"RuntimeError: Expected all tensors to be on the same device, but found at least two devices, "
+                 b"cuda:0 and cpu!\n" + keys)  # fmt: skip
+        out, err = process.communicate(timeout=60)
+    os.close(ours)
+    assert hint.startswith("samedevice: paste the error")
+    assert "Ctrl+D" in hint
+    assert (process.returncode, err) == (code, "")
+    assert ("SD00" in out) == (code == 0)
