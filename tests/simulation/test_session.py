@@ -57,6 +57,17 @@ def test_hidden_gpus_cannot_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
         torch.zeros(1, device="cuda")
 
 
+def test_a_program_may_hide_gpus_until_it_uses_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    with simulate_cuda(devices=2):
+        assert torch.cuda.device_count() == 2
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+        assert (torch.cuda.device_count(), str(torch.zeros(1, device="cuda").device)) == (1, "cuda:0")
+        monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
+        assert torch.cuda.device_count() == 1
+        with pytest.raises(RuntimeError, match="invalid device ordinal"):
+            torch.zeros(1, device="cuda:1")
+
+
 def test_an_ordinal_too_high_raises_the_text_of_cuda(two_gpus: None) -> None:
     for use in (
         lambda: torch.zeros(1, device="cuda:5"),

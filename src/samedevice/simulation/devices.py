@@ -38,11 +38,16 @@ _installed = 0
 
 def count() -> int:
     """How many GPUs can be seen."""
-    return len(_gpus)
+    return len(gpus())
 
 
 def gpus() -> list[torch.device]:
-    """The GPUs that can be seen; asking does not count as using one."""
+    """The GPUs that can be seen; asking does not count as using one.
+
+    CUDA reads CUDA_VISIBLE_DEVICES when it begins, so until then a program may still set it.
+    """
+    if not (_used or _asked or _forked):
+        _see(len(_visible(_installed)))
     return list(_gpus)
 
 
@@ -55,11 +60,16 @@ def power_on(devices: int) -> None:
     """Make `devices` GPUs, of which CUDA_VISIBLE_DEVICES hides some, as CUDA does."""
     global _current, _used, _asked, _forked, _installed
     _installed = devices
-    visible = len(_visible(devices))
-    _made.extend(torch.device("cuda", index) for index in range(len(_made), visible))
-    _gpus[:] = _made[:visible]
-    present.update(_gpus)
     _current, _used, _asked, _forked = threading.local(), False, False, False
+    _see(len(_visible(devices)))
+
+
+def _see(visible: int) -> None:
+    if len(_gpus) != visible:
+        _made.extend(torch.device("cuda", index) for index in range(len(_made), visible))
+        _gpus[:] = _made[:visible]
+        present.intersection_update({CPU})
+        present.update(_gpus)
 
 
 def power_off() -> None:
@@ -92,7 +102,7 @@ def use() -> None:
         _lazy_init()  # PyTorch's own, which refuses
     if not _installed:
         raise RuntimeError("the simulated CUDA has ended, and its GPUs with it: compute on the CPU, or start it again")
-    if not _gpus:
+    if not gpus():
         raise RuntimeError("No CUDA GPUs are available")
     _used = True
 
@@ -103,8 +113,9 @@ def ask() -> int:
     https://docs.pytorch.org/docs/stable/notes/multiprocessing.html#multiprocessing-poison-fork-note
     """
     global _asked
+    seen = count()
     _asked = True
-    return count()
+    return seen
 
 
 def used() -> bool:

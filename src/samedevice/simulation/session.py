@@ -136,7 +136,8 @@ class _Session:
             if self._running and count > self._devices:
                 raise RuntimeError(
                     f"a simulation of {self._devices} GPU(s) is running, so one of {count} cannot start inside it: "
-                    f"start the outer one with simulate_cuda(devices={count})"
+                    f"start the outer one with simulate_cuda(devices={count}), `samedevice run --gpus {count}` or "
+                    f"`pytest --simulate-cuda {count}`, whichever it was"
                 )
             if not self._running:
                 self._devices = count
