@@ -13,6 +13,7 @@ Each worker of pytest-xdist starts its own simulation: workers get the session's
 import os
 import sys
 from collections.abc import Generator
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 # As in the lessons: "real" forbids simulated GPUs, "simulated" forbids real ones.
 _CHOICE = "SAMEDEVICE_GPUS"
 _COUNTS = range(1, 17)
+
+_SECTION = "samedevice"
 
 _announcement = pytest.StashKey[str]()
 _own_simulation = pytest.StashKey[Any]()
@@ -100,10 +103,38 @@ def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, py
         report = yield
         # In a unittest.TestCase the error is known from here on.
         if report.failed and call.excinfo and (said := _said(call.excinfo.value)):
-            report.sections.append(("samedevice", said))
+            report.sections.append((_SECTION, said))
         return report
     finally:
         _last.clear()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """A module may fail as it is imported, with a tensor that is made outside of all tests."""
+    _hide_the_simulation()
+    try:
+        report = yield
+        call = getattr(report, "call", None)  # pytest's own way to hand it on
+        if report.failed and call and call.excinfo and "torch" in sys.modules and (said := _said(call.excinfo.value)):
+            report.sections.append((_SECTION, said))
+        return report
+    finally:
+        _last.clear()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_exception_interact(node: pytest.Item | pytest.Collector, call: pytest.CallInfo[Any], report: Any) -> None:
+    """A debugger begins at the program's own line, as on CUDA: `--pdb` goes to where the traceback ends."""
+    if call.excinfo is None or node.config.option.fulltrace or _SECTION not in dict(report.sections):
+        return
+    entry: TracebackType | None = call.excinfo.tb
+    last = call.excinfo.tb
+    while entry:
+        if not str(entry.tb_frame.f_globals.get("__name__")).startswith("samedevice.simulation"):
+            last = entry
+        entry = entry.tb_next
+    last.tb_next = None
 
 
 def _begin(config: pytest.Config, asked: str | None) -> None:
@@ -119,16 +150,19 @@ def _begin(config: pytest.Config, asked: str | None) -> None:
     if choice == "real":
         config.stash[_announcement] = f"samedevice: no simulated GPUs, as {_CHOICE}=real forbids --simulate-cuda."
         return
-    try:
-        from samedevice.simulation import devices, simulate_cuda
+    if fault := _torch_is_missing():
+        raise pytest.UsageError(f"--simulate-cuda {asked}: {fault}.")
+    from samedevice.simulation import devices, simulate_cuda
 
+    try:
         simulation = simulate_cuda(count).start()
-    except (ImportError, RuntimeError) as error:  # no torch; pytest itself runs inside a simulation of fewer
+    except RuntimeError as error:  # pytest itself runs inside a simulation of fewer
         raise pytest.UsageError(f"--simulate-cuda {asked}: {error}.") from None
     config.add_cleanup(simulation.stop)
-    hidden = count - devices.count()
+    installed = devices.installed()  # more than asked for, if pytest itself runs inside a simulation
+    hidden = installed - devices.count()
     some = f", {hidden} of them hidden by {_visible()}" if hidden else ""
-    config.stash[_announcement] = f"samedevice: {_gpus(count, 'simulated ')}, on the CPU{some}."
+    config.stash[_announcement] = f"samedevice: {_gpus(installed, 'simulated ')}, on the CPU{some}."
 
 
 def _needed(item: pytest.Item) -> int:
@@ -146,12 +180,14 @@ def _provide(item: pytest.Item, asked: bool) -> str:
     """Let a test have its GPUs until it has ended, simulated ones where `asked`; or say why it cannot have them."""
     if _own_simulation in item.stash:
         return ""
+    marked = _needed(item)
+    needed = marked or 1
+    if fault := _torch_is_missing():
+        return f"needs {_gpus(needed)}, and {fault}"
     import torch
 
     from samedevice.simulation import devices, simulate_cuda
 
-    marked = _needed(item)
-    needed = marked or 1
     choice = os.environ.get(_CHOICE)
     if installed := devices.installed():  # by the session, or by a fixture of the program's
         if devices.count() >= needed:
@@ -175,6 +211,17 @@ def _provide(item: pytest.Item, asked: bool) -> str:
     return ""
 
 
+def _torch_is_missing() -> str:
+    """Why there is no torch, or ""."""
+    try:
+        import torch  # noqa: F401
+    except Exception as error:  # an OSError where a library of the system's is missing
+        if isinstance(error, ModuleNotFoundError) and error.name == "torch":
+            return "PyTorch is not installed here: pip install torch"
+        return f"torch cannot be imported: {type(error).__name__}: {error}"
+    return ""
+
+
 def _visible() -> str:
     return f"CUDA_VISIBLE_DEVICES={os.environ.get('CUDA_VISIBLE_DEVICES', '')!r}"
 
@@ -192,9 +239,19 @@ def _diagnosis(error: BaseException) -> "Diagnosis | None":
     if not _last or _last[0][0] is not error:
         from samedevice.doctor import explain
 
-        diagnosis = explain(error)
+        diagnosis = explain(_of_a_doctest(error))
         _last[:] = [(error, diagnosis if diagnosis.message else None)]
     return _last[0][1]
+
+
+def _of_a_doctest(error: BaseException) -> BaseException:
+    """What the example raised: doctest reports it by an error of its own, and pytest all of a docstring by another."""
+    if doctest := sys.modules.get("doctest"):
+        several = type(error).__name__ == "MultipleDoctestFailures"
+        for failure in error.failures if several else [error]:  # type: ignore[attr-defined]
+            if isinstance(failure, doctest.UnexpectedException):
+                return failure.exc_info[1]
+    return error
 
 
 def _said(error: BaseException) -> str:

@@ -13,11 +13,16 @@ import json, os, pathlib
 
 def pytest_runtest_logreport(report):
     if "PYTEST_XDIST_WORKER" not in os.environ:
+        properties = dict(getattr(report, "user_properties", ()))
         kept = {"name": report.nodeid.rpartition("::")[2], "when": report.when, "outcome": report.outcome,
-                "text": str(report.longrepr or ""), "simulated": dict(report.user_properties).get("simulated"),
+                "text": str(report.longrepr or ""), "simulated": properties.get("simulated"),
                 "said": dict(report.sections).get("samedevice")}
         with pathlib.Path("reports.jsonl").open("a") as file:
             print(json.dumps(kept), file=file)
+
+def pytest_collectreport(report):
+    if report.failed:
+        pytest_runtest_logreport(report)
 """
 
 
@@ -26,13 +31,17 @@ class Session:
 
     def __init__(self, folder, process):
         self.code, self.out, self.err = process.returncode, process.stdout, process.stderr
-        file = folder / "reports.jsonl"
-        self.reports = {}
+        self.folder = folder
+        self.reports = self.kept_in("reports.jsonl")
+
+    def kept_in(self, name):
+        file, found = self.folder / name, {}
         for line in file.read_text("utf-8").splitlines() if file.exists() else ():
             report = json.loads(line)
             when = "" if report["when"] == "call" else f", {report['when']}"
             if not when or report["outcome"] != "passed":
-                self.reports.setdefault(report["name"] + when, report)
+                found.setdefault(report["name"] + when, report)
+        return found
 
     def __repr__(self):
         return f"{self.code}\n{self.out}\n{self.err}"
@@ -40,12 +49,14 @@ class Session:
 
 @pytest.fixture(scope="session")
 def run_session(tmp_path_factory):
-    """Call with files (name, text), pytest's arguments and environment variables; warnings are errors.
+    """Call with files (name, text), pytest's arguments and environment variables, and what is `typed` for a debugger.
+
+    Warnings are errors.
 
     Of the plugins that happen to be installed, only this one is loaded, since some take seconds; all with `autoload`.
     """
 
-    def run(files, *arguments, start=("-m", "pytest"), autoload=False, **environment):
+    def run(files, *arguments, start=("-m", "pytest"), autoload=False, typed="", **environment):
         folder = tmp_path_factory.mktemp("project")
         for name, text in {"conftest.py": "", **files}.items():
             (folder / name).write_text(KEEP_REPORTS + text if name == "conftest.py" else text, "utf-8")
@@ -59,6 +70,7 @@ def run_session(tmp_path_factory):
             [sys.executable, *start, "-W", "error", "--strict-markers", "--color=no", *arguments],
             cwd=folder,
             env=inherited | environment,
+            input=typed,
             capture_output=True,
             text=True,
             encoding="utf-8",

@@ -3,7 +3,21 @@
 import pytest
 
 EMPTY = {"test_one.py": "def test_one():\n    pass\n"}
-NO_TORCH = {"torch.py": "raise ImportError(\"No module named 'torch'\")\n"}
+ASKING = """
+import pytest
+
+@pytest.mark.gpus(2)
+def test_marked():
+    pass
+
+def test_fixture(simulated_cuda):
+    pass
+
+def test_other():
+    pass
+"""
+# Sessions in one process.
+EACH = "import pytest\nfor option in {!r}: print(int(pytest.main(['-p', 'samedevice', option])))"
 
 
 def test_a_session_that_does_not_use_it_loads_nothing_else(run_session):
@@ -25,11 +39,12 @@ def test_fails():
     assert "- samedevice -" not in session.out
 
 
-@pytest.mark.parametrize("number", ["0", "17", "-1", "two", "", "1.5"])
-def test_a_number_out_of_range_is_one_sentence(run_session, number):
-    session = run_session(EMPTY, f"--simulate-cuda={number}")
-    assert session.err.strip() == f"ERROR: --simulate-cuda takes the number of GPUs, 1 to 16, not {number!r}."
-    assert session.code == pytest.ExitCode.USAGE_ERROR
+def test_a_number_out_of_range_is_one_sentence(run_session):
+    numbers = ["0", "17", "-1", "two", "", "1.5", "01", "\uff11"]
+    session = run_session(EMPTY, start=("-X", "utf8", "-c", EACH.format([f"--simulate-cuda={one}" for one in numbers])))
+    said = [line for line in session.err.splitlines() if line]
+    assert said == [f"ERROR: --simulate-cuda takes the number of GPUs, 1 to 16, not {one!r}." for one in numbers]
+    assert session.out.splitlines() == [str(int(pytest.ExitCode.USAGE_ERROR))] * len(numbers)
 
 
 def test_an_unknown_choice_is_one_sentence(run_session):
@@ -38,12 +53,30 @@ def test_an_unknown_choice_is_one_sentence(run_session):
     assert session.code == pytest.ExitCode.USAGE_ERROR
 
 
-def test_without_torch_it_says_what_to_install(run_session):
-    session = run_session(EMPTY | NO_TORCH, "--simulate-cuda", "1")
-    assert session.code == pytest.ExitCode.USAGE_ERROR
-    (said,) = session.err.strip().splitlines()
-    assert said.startswith("ERROR: --simulate-cuda 1: ")
-    assert "pip install torch" in said
+MISSING = [
+    (
+        "raise ModuleNotFoundError(\"No module named 'torch'\", name='torch')",
+        "PyTorch is not installed here: pip install torch",
+    ),
+    (
+        "raise OSError('libcudart.so: cannot open shared object file')",
+        "torch cannot be imported: OSError: libcudart.so: cannot open shared object file",
+    ),
+    (
+        "raise ModuleNotFoundError(\"No module named 'sympy'\", name='sympy')",
+        "torch cannot be imported: ModuleNotFoundError: No module named 'sympy'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("torch", "fault"), MISSING)
+def test_without_torch_the_option_is_refused_and_tests_are_skipped_with_the_reason(run_session, torch, fault):
+    files = {"torch.py": torch, "test_one.py": ASKING}
+    session = run_session(files, start=("-c", EACH.format(["--simulate-cuda=1", "-rs"])))
+    assert session.err.strip() == f"ERROR: --simulate-cuda 1: {fault}."
+    assert f"needs 2 GPUs, and {fault}\n" in session.out
+    assert f"needs 1 GPU, and {fault}\n" in session.out
+    assert "1 passed, 2 skipped" in session.out
 
 
 def test_switched_off_it_is_not_there(run_session):
@@ -53,6 +86,7 @@ def test_switched_off_it_is_not_there(run_session):
 
 
 def test_pytest_lists_its_option_marker_and_fixture(run_session):
-    assert "--simulate-cuda=N" in run_session(EMPTY, "--help").out
-    assert "@pytest.mark.gpus(n): needs n GPUs." in run_session(EMPTY, "--markers").out
-    assert "simulated_cuda" in run_session(EMPTY, "--fixtures").out
+    seen = run_session(EMPTY, start=("-c", EACH.format(["--help", "--markers", "--fixtures"]))).out
+    assert "--simulate-cuda=N" in seen
+    assert "@pytest.mark.gpus(n): needs n GPUs." in seen
+    assert "\nsimulated_cuda" in seen

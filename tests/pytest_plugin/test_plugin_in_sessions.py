@@ -118,18 +118,45 @@ def test_of_values():
 @pytest.mark.xfail(strict=True)
 def test_expected():
     torch.ones(2, device="cuda") + torch.ones(2)
+
+def example():
+    '''
+    >>> batch = torch.ones(2)
+    >>> 1 + 1
+    3
+    >>> torch.ones(2, device="cuda") + batch
+    '''
+""",
+    "test_import.py": """
+import torch
+
+batch = torch.ones(2)
+torch.ones(2, device="cuda") + batch
 """,
 }
 TWO_DEVICES = (
     "RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"
 )
 # In the process of pytest.main, which goes on when the session has ended.
-MAIN = "import sys, pytest; pytest.main(); import torch; print('after it:', torch.cuda.device_count())"
+MAIN = """
+import pytest
+
+pytest.main()
+import samedevice, torch
+
+print("after it:", torch.cuda.device_count())
+with samedevice.simulate_cuda(2):
+    pytest.main(["-p", "samedevice", "--simulate-cuda", "1", "--pdb", "test_fails.py::test_assertion"])
+    pytest.main(["-p", "samedevice", "--simulate-cuda", "3"])
+"""
+DEBUGGER = "p 'batch has', batch.shape\nq\n"
+DOCTESTS = ("--doctest-modules", "--doctest-continue-on-failure")
+OPTIONS = ("--simulate-cuda", "2", "--continue-on-collection-errors", *DOCTESTS)
 
 
 @pytest.fixture(scope="module")
 def session(run_session):
-    return run_session(PROJECT, "--simulate-cuda", "2", start=("-c", MAIN))
+    return run_session(PROJECT, *OPTIONS, start=("-c", MAIN), typed=DEBUGGER)
 
 
 def test_conftest_imports_skips_parametrize_and_setupclass_see_the_gpus(session):
@@ -138,10 +165,21 @@ def test_conftest_imports_skips_parametrize_and_setupclass_see_the_gpus(session)
 
 
 def test_it_says_so_in_one_line_and_ends_with_the_session(session):
-    said = [line for line in session.out.splitlines() if line.startswith("samedevice:")]
+    out, after, _ = session.out.partition("after it: 0\n")
+    said = [line for line in out.splitlines() if line.startswith("samedevice:")]
     assert said == ["samedevice: 2 simulated GPUs, on the CPU."]
-    assert session.out.endswith("after it: 0\n")
-    assert not session.err
+    assert after
+
+
+def test_inside_another_simulation_it_joins_that(session):
+    joined = session.out.partition("after it:")[2]
+    assert "samedevice: 2 simulated GPUs, on the CPU.\n" in joined
+    (error,) = session.err.strip().splitlines()
+    assert error.startswith("ERROR: --simulate-cuda 3: a simulation of 2 GPU(s) is running")
+
+
+def test_a_debugger_begins_at_the_programs_own_line(session):
+    assert "(Pdb) ('batch has', torch.Size([2]))" in session.out
 
 
 def test_marker_and_fixture_take_the_sessions_gpus(session):
@@ -155,13 +193,26 @@ def test_marker_and_fixture_take_the_sessions_gpus(session):
 
 @pytest.mark.parametrize(
     "name",
-    ["test_assertion", "test_setup, setup", "test_teardown, teardown", "test_of_unittest_fails", "test_of_subtests"],
+    [
+        "test_assertion",
+        "test_setup, setup",
+        "test_teardown, teardown",
+        "test_of_unittest_fails",
+        "test_of_subtests",
+        "test_import.py, collect",
+    ],
 )
 def test_a_device_error_is_diagnosed_wherever_it_is_raised(session, name):
     report = session.reports[name]
     assert report["outcome"] == "failed"
     assert TWO_DEVICES in report["text"]
     assert "At fault: `batch`, of shape (2,), is on cpu" in report["said"]
+
+
+def test_a_device_error_of_a_doctest_is_diagnosed(session):
+    report = session.reports["test_fails.example"]
+    assert TWO_DEVICES in report["text"]
+    assert "More about SD002" in report["said"]
 
 
 def test_the_traceback_ends_as_on_cuda_and_the_diagnosis_stands_below_it(session):
@@ -188,8 +239,8 @@ def test_a_fault_of_the_doctors_hides_nothing(session):
 
 
 def test_from_addopts_workers_of_xdist_do_the_same_with_the_gpus_that_are_visible(session, run_session):
-    project = PROJECT | {"pytest.ini": "[pytest]\naddopts = --simulate-cuda 3\n"}
-    parallel = run_session(project, "-p", "xdist", "-n", "2", "--dist", "loadfile", CUDA_VISIBLE_DEVICES="0,1")
+    project = PROJECT | {"pytest.ini": f"[pytest]\naddopts = {' '.join(OPTIONS)} --simulate-cuda 3\n"}
+    parallel = run_session(project, "-p", "xdist", "-n", "1", CUDA_VISIBLE_DEVICES="0,1")
     said = "samedevice: 3 simulated GPUs, on the CPU, 1 of them hidden by CUDA_VISIBLE_DEVICES='0,1'.\n"
     assert parallel.out.count(said) == parallel.out.count("samedevice:") == 1
     assert results(parallel) == results(session)

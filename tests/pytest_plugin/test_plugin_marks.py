@@ -1,5 +1,7 @@
 """The marker `gpus` and the fixture `simulated_cuda`, on a machine that seems to have one real GPU."""
 
+import pytest
+
 PROJECT = {
     "conftest.py": """
 import pytest, torch
@@ -69,13 +71,29 @@ def test_wrong():
     pass
 """,
 }
+# Three sessions in one process.
+MAIN = """
+import os, pathlib, pytest
+
+for choice in ("neither", "simulated", "real"):
+    if choice != "neither":
+        os.environ["SAMEDEVICE_GPUS"] = choice
+    print(choice + ":")
+    pytest.main(["-p", "samedevice", *(["--simulate-cuda", "2"] if choice == "real" else [])])
+    pathlib.Path("reports.jsonl").rename(choice)
+"""
 TWO_OF_ONE = "needs 2 GPUs, and this machine has 1"
 
 
-def outcomes(session):
+@pytest.fixture(scope="module")
+def session(run_session):
+    return run_session(PROJECT, start=("-c", MAIN))
+
+
+def outcomes(session, choice):
     """By test: how many GPUs were simulated when it passed, or why it was skipped."""
     found = {}
-    for name, report in session.reports.items():
+    for name, report in session.kept_in(choice).items():
         assert report["outcome"] != "failed" or name == "test_wrong, setup", session
         if report["outcome"] == "passed":
             found[name] = report["simulated"]
@@ -84,9 +102,8 @@ def outcomes(session):
     return found
 
 
-def test_real_gpus_where_there_are_enough_else_simulated_where_the_fixture_allows_else_skipped(run_session):
-    session = run_session(PROJECT)
-    assert outcomes(session) == {
+def test_real_gpus_where_there_are_enough_else_simulated_where_the_fixture_allows_else_skipped(session):
+    assert outcomes(session, "neither") == {
         "test_one": 0,
         "test_two": f"{TWO_OF_ONE}; pytest --simulate-cuda 2 simulates them",
         "test_one_or_simulated": 0,
@@ -99,22 +116,20 @@ def test_real_gpus_where_there_are_enough_else_simulated_where_the_fixture_allow
         "test_parameter[1]": 0,
         "test_parameter[2]": f"{TWO_OF_ONE}; pytest --simulate-cuda 2 simulates them",
     }
-    assert "samedevice:" not in session.out
-    wrong = session.reports["test_wrong, setup"]["text"]
+    assert "samedevice:" not in session.out.partition("real:\n")[0]
+    wrong = session.kept_in("neither")["test_wrong, setup"]["text"]
     assert wrong == "@pytest.mark.gpus takes the number of GPUs that the test needs, 1 to 16: gpus(2)."
 
 
-def test_simulated_forbids_real_gpus(run_session):
-    session = run_session(PROJECT, SAMEDEVICE_GPUS="simulated")
-    found = outcomes(session)
+def test_simulated_forbids_real_gpus(session):
+    found = outcomes(session, "simulated")
     assert found["test_one"] == found["test_one_or_simulated"] == 1
     assert found["test_two"] == found["test_parameter[2]"] == 2
     assert found["test_unmarked"] == 0
 
 
-def test_real_forbids_simulated_gpus_and_the_option(run_session):
-    session = run_session(PROJECT, "--simulate-cuda", "2", SAMEDEVICE_GPUS="real")
-    found = outcomes(session)
+def test_real_forbids_simulated_gpus_and_the_option(session):
+    found = outcomes(session, "real")
     assert found["test_one"] == found["test_one_or_simulated"] == found["test_unmarked"] == 0
     for name in ("test_two", "test_two_or_simulated", "test_case"):
         assert found[name] == f"{TWO_OF_ONE}; SAMEDEVICE_GPUS=real forbids simulated ones"
