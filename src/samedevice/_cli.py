@@ -4,7 +4,7 @@ Misuse is one sentence on stderr and exit code 2. torch is imported by the scrip
 """
 
 import argparse
-import contextlib
+import errno
 import json
 import os
 import re
@@ -31,6 +31,8 @@ usage: samedevice run [--gpus N] [--full] [--summary] SCRIPT [ARGS ...]
 """
 _MOST = 16
 _ID = re.compile("SD[0-9]{3}", re.IGNORECASE)
+# A whole message, given as a name, is too long to be one, or holds what a name may not (on Windows).
+_NO_SUCH_FILE = {errno.ENOENT, errno.ENAMETOOLONG, errno.EINVAL}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -54,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if command == "explain":
             return _explain(rest)
         if command in ("-h", "--help"):
-            sys.stdout.write(_HELP)
+            _print(_HELP)
             return 0
         what = f"not {command!r}" if command else "and one of them has to be named"
         raise Misuse(f"there are `samedevice run` and `samedevice explain`, {what}: `samedevice --help` says more.")
@@ -84,7 +86,7 @@ def _run(arguments: Sequence[str]) -> int:
     parser.add_argument("--summary", action="store_true", help="at the end, print what moved between devices")
     options, rest = _split(arguments)
     chosen = parser.parse_args(options)
-    if not rest:
+    if not any(rest[:1]):
         raise Misuse("name the script: samedevice run train.py")
     return run(rest[0], rest[1:], gpus=chosen.gpus, full=chosen.full, summary=chosen.summary)
 
@@ -100,7 +102,7 @@ def _split(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
 
 
 def _gpus(text: str) -> int:
-    if text.isdecimal() and 1 <= int(text) <= _MOST:
+    if text.isdecimal() and len(text) < 9 and 1 <= int(text) <= _MOST:
         return int(text)
     raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {_MOST}")
 
@@ -126,6 +128,8 @@ def _explain(arguments: Sequence[str]) -> int:
 
 
 def _print(text: str) -> None:
+    if sys.stdout is None:
+        raise Misuse("there is no standard output to write the answer to.")
     try:
         if hasattr(sys.stdout, "reconfigure"):  # a console may lack a character that a paste, or the catalog, has
             sys.stdout.reconfigure(errors="backslashreplace")
@@ -144,25 +148,25 @@ def _diagnosis(what: str | None) -> tuple[str, "Diagnosis"]:
 
     if what is None or what == "-":
         return "", explain(_pasted())
-    path = Path(what)
-    found = False
-    with contextlib.suppress(OSError):  # a whole message, given as a name, is too long to be one
-        found = path.exists()
-    if _ID.fullmatch(what):
-        if not found:
+    path, is_id = Path(what), _ID.fullmatch(what)
+    try:
+        if path.is_dir():
+            if is_id:
+                return _of_id(what.upper())
+            raise Misuse(f"{_short(what)} is a directory: name a file in it.")
+        text = path.read_bytes()
+    except OSError as error:
+        if error.errno not in _NO_SUCH_FILE:
+            raise Misuse(f"{_short(what)} cannot be read: {error.strerror}.") from None
+        if is_id:
             return _of_id(what.upper())
-        say(f"{what} is a file here, so the file is read; the error of that id is explained where there is none.")
-    if not found:
         raise Misuse(
             f"there is no file {_short(what)}, and no error has such an id (they are like SD001). "
             "To explain a text, pipe or paste it into `samedevice explain`."
-        )
-    if path.is_dir():
-        raise Misuse(f"{_short(what)} is a directory: name a file in it.")
-    try:
-        return "", explain(path.read_bytes())
-    except OSError as error:
-        raise Misuse(f"{_short(what)} cannot be read: {error.strerror}.") from None
+        ) from None
+    if is_id:
+        say(f"{what} is a file here, so the file is read; the error of that id is explained where there is none.")
+    return "", explain(text)
 
 
 def _pasted() -> bytes:
@@ -171,7 +175,10 @@ def _pasted() -> bytes:
     if sys.stdin.isatty():
         end = "Ctrl+Z and Enter" if os.name == "nt" else "Ctrl+D"
         say(f"paste the error, press Enter, then {end}.")
-    return sys.stdin.buffer.read()
+    try:
+        return sys.stdin.buffer.read()
+    except OSError as error:
+        raise Misuse(f"standard input cannot be read: {error.strerror}.") from None
 
 
 def _of_id(id_: str) -> tuple[str, "Diagnosis"]:

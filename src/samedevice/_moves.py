@@ -34,8 +34,9 @@ def count() -> None:
     forward, judge = moves._ToCopy.forward, placement.judge
 
     def counted_forward(tensor: torch.Tensor, device: torch.device, *rest: Any) -> torch.Tensor:
+        moved = forward(tensor, device, *rest)
         _note(tensor, device)
-        return forward(tensor, device, *rest)
+        return moved
 
     def counted_judge(func: Any, args: Any, kwargs: Any) -> Any:
         device = judge(func, args, kwargs)

@@ -21,7 +21,12 @@ from typing import Any
 
 _OURS = str(Path(__file__).parent) + os.sep
 # These start processes of their own, in which nothing would be simulated.
-_LAUNCHERS = {"torchrun": "torchrun -m samedevice run", "accelerate": "accelerate launch -m samedevice run"}
+_LAUNCHERS = {
+    "torchrun": "torchrun -m samedevice run",
+    "accelerate": "accelerate launch -m samedevice run",
+    "python": "samedevice run",
+    "python3": "samedevice run",
+}
 
 
 class Misuse(Exception):  # noqa: N818 - the program's user erred, not the program
@@ -49,7 +54,10 @@ def run(script: str, arguments: Sequence[str], *, gpus: int, full: bool = False,
         >>> run("train.py", ["--epochs", "2"], gpus=2)  # doctest: +SKIP
         0
     """
-    path = script if Path(script).is_absolute() else f"{Path.cwd()}{os.sep}{script}"  # as Python has it: "./" stays
+    try:
+        path = script if Path(script).is_absolute() else f"{Path.cwd()}{os.sep}{script}"  # as Python has it: "./" stays
+    except OSError as error:
+        raise Misuse(f"the current directory cannot be read: {error.strerror}. Change to one that exists.") from None
     program = _compiled(script, path)
     beginning = _Beginning(gpus, summary)
     standard_hook, threading.excepthook = sys.excepthook, _in_thread(threading.excepthook, full)
@@ -57,16 +65,23 @@ def run(script: str, arguments: Sequence[str], *, gpus: int, full: bool = False,
     beginning.wait_for_torch()
     try:
         exec(program, vars(sys.modules["__main__"]))
+        return 0
     except SystemExit:
         raise
     except BaseException as error:
-        beginning.failed = True
-        _report(error, full, path, sys.excepthook is standard_hook)
-        if isinstance(error, ModuleNotFoundError) and error.name == "torch":
-            say(f"{sys.executable!a} has no torch: use the Python that has it, as in `python -m samedevice run`.")
-        sys.excepthook = lambda *_: None  # said already
-        raise
-    return 0
+        failure = error
+    # Here no error is being handled, as where Python calls sys.excepthook.
+    beginning.failed = True
+    _report(failure, full, path, standard_hook)
+    if isinstance(failure, ModuleNotFoundError) and failure.name == "torch":
+        say(f"{sys.executable!a} has no torch: use the Python that has it, as in `python -m samedevice run`.")
+    hook = getattr(sys, "excepthook", standard_hook)
+
+    def said_already(*_: Any) -> None:
+        sys.excepthook = hook  # for what follows under python -i
+
+    sys.excepthook = said_already
+    raise failure
 
 
 def say(sentence: str) -> None:
@@ -79,9 +94,9 @@ def _compiled(script: str, path: str) -> types.CodeType:
     if Path(script).name in _LAUNCHERS:
         inside = _LAUNCHERS[Path(script).name]
         raise Misuse(f"{name} starts processes that would not be simulated: use `{inside} SCRIPT ...` instead.")
-    if Path(path).is_dir():
-        raise Misuse(f"{name} is a directory: name the script in it.")
     try:
+        if Path(path).is_dir():
+            raise Misuse(f"{name} is a directory: name the script in it.")
         with io.open_code(path) as file:
             source = file.read()
     except FileNotFoundError:
@@ -90,6 +105,8 @@ def _compiled(script: str, path: str) -> types.CodeType:
         raise Misuse(f"{name} cannot be read: {error.strerror}.") from None
     try:
         return compile(source, path, "exec", dont_inherit=True)
+    except (MemoryError, RecursionError):
+        raise Misuse(f"{name} is not valid Python: it is nested too deeply.") from None
     except (SyntaxError, ValueError) as error:  # ValueError: Python 3.11, of a null byte
         line = getattr(error, "lineno", None)
         what = f"{error.msg} (line {line})" if isinstance(error, SyntaxError) and line else str(error)
@@ -102,6 +119,8 @@ def _become_main(script: str, path: str, arguments: Sequence[str]) -> None:
     main.__file__ = path
     main.__loader__ = importlib.machinery.SourceFileLoader("__main__", path)
     vars(main).update(__builtins__=builtins, __cached__=None)
+    if "__annotations__" in vars(sys.modules["__main__"]):
+        vars(main)["__annotations__"] = {}
     sys.modules["__main__"] = main
     sys.argv[:] = [script, *arguments]
     if not sys.flags.safe_path:
@@ -144,13 +163,20 @@ class _Beginning:
     def _begin(self) -> None:
         if self.begun:
             return
-        self.begun = True
         if self in sys.meta_path:
             sys.meta_path.remove(self)
-        real = _real_gpus()
-        from samedevice.simulation import devices, simulate_cuda
+        try:
+            real = _real_gpus()
+            from samedevice.simulation import devices, simulate_cuda
 
-        simulate_cuda(self.gpus).start()
+            simulate_cuda(self.gpus).start()
+        except Exception as error:  # a torch.py of the user's own, a torch of long ago
+            self.failed = True
+            what = f"{type(error).__name__}: {error}".partition("\n")[0]
+            file = getattr(sys.modules["torch"], "__file__", None)
+            say(f"the simulation cannot begin with {file!a}, which should be PyTorch 2.11 to 2.15 ({what}).")
+            raise SystemExit(2) from None
+        self.begun = True
         if self.summary:
             from samedevice import _moves
 
@@ -167,7 +193,7 @@ class _Beginning:
 
     def _end(self) -> None:
         if not self.begun and not self.failed:
-            say("the script did not import torch, so nothing was simulated. Programs that it starts are not, either.")
+            say("the script did not import torch itself, so it ran without simulated GPUs, as do programs it starts.")
         if self.begun and self.summary:
             from samedevice import _moves
 
@@ -188,14 +214,26 @@ def _gpus(number: int, kind: str) -> str:
     return f"{number} {kind} GPU{'' if number == 1 else 's'}"
 
 
-def _report(error: BaseException, full: bool, path: str, is_standard_hook: bool) -> None:
+def _report(error: BaseException, full: bool, path: str, standard_hook: Callable[..., Any]) -> None:
     """Print what Python prints of an uncaught error, without our frames; a device error's diagnosis before it."""
     diagnosed = _explain(error)
     _forget_ours(error, full)
-    if diagnosed and is_standard_hook and not full:
+    hook: Any = getattr(sys, "excepthook", standard_hook)
+    if diagnosed and hook is standard_hook and not full:
         _write(_folded(error, path))
-    else:
-        sys.excepthook(type(error), error, error.__traceback__)
+        return
+    sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__  # for pdb.pm()
+    if sys.version_info >= (3, 12):
+        sys.last_exc = error
+    try:
+        hook(type(error), error, error.__traceback__)
+    except SystemExit:
+        raise
+    except BaseException as second:  # in the program's own hook: what Python says of it
+        _write("Error in sys.excepthook:\n")
+        sys.__excepthook__(type(second), second.with_traceback(_without_ours(second.__traceback__, False)), None)
+        _write("\nOriginal exception was:\n")
+        sys.__excepthook__(type(error), error, error.__traceback__)
 
 
 def _in_thread(hook: Callable[[Any], Any], full: bool) -> Callable[[Any], None]:
@@ -222,17 +260,21 @@ def _explain(error: BaseException) -> bool:
 
 def _write(text: str) -> None:
     """To stderr, if anybody reads it: a script must not fail for it."""
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(Exception):  # of a stderr of the script's own, too
         if sys.stderr is not None:
             sys.stderr.write(text)
             sys.stderr.flush()
 
 
 def _forget_ours(error: BaseException, full: bool) -> None:
-    from samedevice.doctor.live.text import chain
+    try:
+        from samedevice.doctor.live.text import chain
 
-    for one in chain(error):
-        one.__traceback__ = _without_ours(one.__traceback__, full)
+        those = list(chain(error))
+    except Exception:  # as where the script's directory has a module named like one that the doctor needs
+        those = [error]
+    for one in those:
+        BaseException.with_traceback(one, _without_ours(one.__traceback__, full))  # a frozen class may not be set
 
 
 def _diagnosis(error: BaseException) -> str:
@@ -251,6 +293,9 @@ def _without_ours(trace: types.TracebackType | None, full: bool) -> types.Traceb
     while trace is not None:
         if not trace.tb_frame.f_code.co_filename.startswith(_OURS) or (full and entries):
             entries.append(trace)
+        else:  # load_and_begin: Python leaves the import's own frames out, unless another is among them
+            while entries and entries[-1].tb_frame.f_code.co_filename.startswith("<frozen importlib"):
+                entries.pop()
         trace = trace.tb_next
     kept = None
     for entry in reversed(entries):

@@ -39,10 +39,10 @@ def test_a_file_is_explained(capsys, here, encoding):
 
 
 @pytest.mark.parametrize("text", ["", "all is well\n", "ValueError: too many values to unpack (expected 2)\n"])
-def test_what_is_no_device_error_we_know_has_exit_code_1(python, text):
-    done = python(*EXPLAIN, input=text)
-    assert (done.returncode, done.stderr) == (1, "")
-    assert done.stdout == str(explain(text))
+def test_what_is_no_device_error_we_know_has_exit_code_1(capsys, here, text):
+    (here / "job.log").write_text(text)
+    assert main(["explain", "job.log"]) == 1
+    assert capsys.readouterr() == (str(explain(text)), "")
 
 
 @pytest.mark.parametrize("asked", ["SD001", "sd001"])
@@ -73,6 +73,13 @@ def test_a_file_named_like_an_id_wins_and_that_is_said(capsys, here):
     assert out == str(explain(TEXT))
     assert err.startswith("samedevice: SD002 is a file here")
     assert err.count("\n") == 1
+
+
+def test_a_directory_named_like_an_id_does_not_win(capsys, here):
+    (here / "SD002").mkdir()
+    assert main(["explain", "SD002"]) == 0
+    out, err = capsys.readouterr()
+    assert (out.startswith("SD002: "), err) == (True, "")
 
 
 def test_json_has_what_a_machine_needs(capsys, here):
@@ -119,12 +126,19 @@ def test_misuse_of_explain_is_one_sentence_and_exit_code_2(capsys, arguments, sa
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a shell closes it by <&-")
-def test_a_closed_stdin_is_misuse(here):
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("explain <&-", "there is no standard input to read: name a file."),
+        ("explain 0>log", "standard input cannot be read: Bad file descriptor."),
+        ("--help >&-", "there is no standard output to write the answer to."),
+    ],
+)
+def test_a_closed_stdin_or_stdout_is_misuse(here, arguments, says):
     done = subprocess.run(
-        f"exec {sys.executable} -m samedevice explain <&-", shell=True, capture_output=True, text=True
+        f"exec {sys.executable} -m samedevice {arguments}", shell=True, capture_output=True, text=True
     )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "samedevice: there is no standard input to read: name a file.\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"samedevice: {says}\n")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a pipe that breaks is told otherwise there")

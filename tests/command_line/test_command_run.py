@@ -13,7 +13,7 @@ from samedevice._cli import main
 
 RUN = ("-m", "samedevice", "run")
 NO_TORCH = (
-    "samedevice: the script did not import torch, so nothing was simulated. Programs that it starts are not, either.\n"
+    "samedevice: the script did not import torch itself, so it ran without simulated GPUs, as do programs it starts.\n"
 )
 
 # What a script may ask about itself.
@@ -21,7 +21,7 @@ CURIOUS = """
 import inspect, sys
 import __main__
 print(__name__, __file__, sys.argv, sys.path, sys.modules["__main__"] is __main__, __package__, __spec__)
-print(type(__loader__), __builtins__, __doc__, sys.flags.safe_path)
+print(sorted(globals()), type(__loader__), __builtins__, __doc__, sys.flags.safe_path)
 class Here: ...
 print(inspect.getsource(Here), Here.__module__, sys._getframe().f_code.co_filename)
 print("torch" in sys.modules, sys.stdin.read())
@@ -74,6 +74,12 @@ def test_the_installed_command_is_the_same_door(python, tmp_path):
         "raise ExceptionGroup('two', [ValueError(1), TypeError(2)])",
         "import sys\nsys.excepthook = lambda kind, *error: print('hook', error[0], error[1].tb_lineno)\n1 / 0",
         "import sys\ndef hook(*error):\n    sys.exit(7)\nsys.excepthook = hook\nraise ValueError('x')",
+        "import sys\ndef hook(*error):\n    1 / 0\nsys.excepthook = hook\nraise ValueError('x')",
+        "import sys\nsys.excepthook = None\nraise ValueError('x')",
+        "import sys\nsys.excepthook = lambda *_: print(sys.last_value, sys.exc_info())\n1 / 0",
+        "from dataclasses import dataclass\n@dataclass(frozen=True)\nclass Of(Exception):\n    a: int\nraise Of(3)",
+        "import sys\nclass Bare:\n    write = sys.stderr.write\nsys.stderr = Bare()\nraise ValueError('x')",
+        "open('tomllib.py', 'w').write('1 / 0')  # which the doctor needs\nraise ValueError('x')",
         "import threading\nthreading.Thread(target=lambda: print('thread')).start()\nraise ValueError('x')",
         "raise KeyboardInterrupt",
         "import os, signal\nos.kill(os.getpid(), signal.SIGTERM)",
@@ -90,7 +96,31 @@ def test_a_script_ends_as_under_python(python, tmp_path, ends):
     assert shown.removesuffix(NO_TORCH) == expected
 
 
+def test_what_follows_the_script_under_i_is_not_silent(python, tmp_path):
+    (tmp_path / "end.py").write_text("x = 1\n1 / 0\n")
+    plain, run = (python("-i", *before, "end.py", input="print(x)\nmissing\n") for before in ((), RUN))
+    assert (run.stdout, run.stderr) == (plain.stdout, plain.stderr)
+    assert "NameError" in run.stderr
+
+
+def test_a_torch_that_cannot_be_imported_fails_as_under_python(python, tmp_path):
+    (tmp_path / "torch.py").write_text("raise OSError('libcudart.so')\n")
+    (tmp_path / "train.py").write_text("import torch\n")
+    plain, run = python("train.py"), python(*RUN, "train.py")
+    assert (run.returncode, run.stderr) == (plain.returncode, plain.stderr)
+    assert "OSError: libcudart.so" in run.stderr
+
+
+def test_a_torch_that_is_not_pytorch_is_named(python, tmp_path):
+    (tmp_path / "torch.py").write_text("")
+    (tmp_path / "train.py").write_text("import torch\n")
+    run = python(*RUN, "train.py")
+    assert (run.returncode, run.stderr.count("\n")) == (2, 1)
+    assert f"{str(tmp_path / 'torch.py')!a}, which should be PyTorch 2.11 to 2.15 (AttributeError: " in run.stderr
+
+
 BROKEN = """
+import threading
 import torch
 from torch import nn
 
@@ -109,43 +139,34 @@ class Net(nn.Module):
 
 model = nn.Sequential(Net()).to(device)
 for step in range(3):
+    thread = threading.Thread(target=model, args=[torch.ones(2, 8).to(device)], name="worker")
+    thread.start()
+    thread.join()
     model(torch.ones(2, 8).to(device))
 """
 
 
-def test_a_device_error_is_explained_before_its_traceback(python, tmp_path):
+def test_a_device_error_is_explained_before_its_traceback_in_a_thread_too(python, tmp_path):
     (tmp_path / "train.py").write_text(BROKEN)
     run = python(*RUN, "train.py")
     assert (run.returncode, run.stdout) == (1, "")
     begins, _, rest = run.stderr.partition("\n")
     assert begins == "samedevice: 2 simulated GPUs, on the CPU."
+    diagnosis, _, rest = rest.partition("Exception in thread worker:\nTraceback (most recent call last):\n")
+    assert "At fault: `self.scale`" in diagnosis
+    thread, _, rest = rest.partition("and cpu!\n")
+    assert "_run.py" not in thread and "tensor.py" not in thread
     diagnosis, _, trace = rest.partition("Traceback (most recent call last):\n")
     assert "At fault: `self.scale`, of shape (3,), is on cpu: plain attribute of Net." in diagnosis
     assert '    + self.register_buffer("scale", torch.ones(3))' in diagnosis
     assert re.findall(r'File ".*", line \d+|\[\d+ frames? of libraries: --full shows all\]', trace) == [
-        f'File "{tmp_path}{os.sep}train.py", line 20',
+        f'File "{tmp_path}{os.sep}train.py", line 24',
         "[5 frames of libraries: --full shows all]",
-        f'File "{tmp_path}{os.sep}train.py", line 15',
+        f'File "{tmp_path}{os.sep}train.py", line 16',
     ]
     assert trace.endswith(
         "RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!\n"
     )
-
-
-def test_all_of_a_traceback_is_shown_where_asked_for_and_what_had_moved(python, tmp_path):
-    (tmp_path / "train.py").write_text(BROKEN)
-    run = python(*RUN, "--full", "--summary", "--gpus", "1", "train.py")
-    assert run.returncode == 1
-    assert run.stderr.startswith("samedevice: 1 simulated GPU, on the CPU.\n")
-    diagnosis, _, trace = run.stderr.partition("Traceback (most recent call last):\n")
-    assert "At fault: `self.scale`" in diagnosis
-    assert trace.count(f"{os.sep}torch{os.sep}nn{os.sep}modules{os.sep}") == 5
-    assert "frames of libraries" not in trace
-    assert "_run.py" not in trace
-    assert trace.endswith(
-        "samedevice: moved between devices:\n"
-        "  cpu to cuda:0: 3 tensors, 172 B; 2 of them at train.py, line 18\n"
-    )  # fmt: skip
 
 
 # A worker's class is the script's own, and the worker is a process that imports the script anew.
@@ -217,44 +238,49 @@ weight.copy_(torch.zeros(4))
 weight[torch.tensor([0])]
 weight[torch.tensor([0])] = 1.0
 print(_moves.summary())
-import threading
-thread = threading.Thread(target=lambda: weight + torch.ones(4), name="worker")
-thread.start()
-thread.join()
-raise SystemExit(5)
+import train
 """
 
 
-def test_the_summary_counts_what_moved_and_says_where_and_threads_are_explained_too(python, tmp_path):
+def test_the_summary_says_what_moved_and_where_and_full_shows_all_of_a_traceback(python, tmp_path):
     (tmp_path / "moves.py").write_text(MOVES)
-    run = python(*RUN, "--summary", "moves.py")
+    (tmp_path / "train.py").write_text(BROKEN)
+    on_a_real_gpu = "import sys, samedevice._run as run; run._real_gpus = lambda: 1; "
+    on_a_real_gpu += "from samedevice._cli import main; sys.exit(main())"
+    run = python("-c", on_a_real_gpu, "run", "--full", "--summary", "--gpus", "3", "moves.py")
+    assert run.returncode == 1
+    begins, _, rest = run.stderr.partition("\n")
+    assert begins == "samedevice: 3 simulated GPUs, on the CPU; 1 real GPU of this machine stays unused."
     *before, after = run.stdout.splitlines()
-    assert run.returncode == 5
     assert before == ["['no GPU was used: everything ran on the CPU.']", "['no tensor moved between devices.']"]
-    assert eval(after) == [
+    moved = [
         "moved between devices:",
         "cpu to cuda:0: 8 tensors, 112 B; 5 of them at moves.py, line 9",
         "cuda:0 to cpu: 5 tensors, 80 B; at moves.py, line 9",
         "cpu to cuda:1: 1 tensor, 4 kB; at moves.py, line 10",
     ]
-    assert run.stderr.endswith("\n  ".join(eval(after)) + "\n")
-    diagnosis, _, trace = run.stderr.partition("Exception in thread worker:\nTraceback (most recent call last):\n")
-    assert "At fault: " in diagnosis, "an error in a thread is explained too"
-    assert "_run.py" not in trace and "tensor.py" not in trace
+    assert eval(after) == moved
+    _, _, rest = rest.partition("and cpu!\n")  # the thread's
+    diagnosis, _, trace = rest.partition("Traceback (most recent call last):\n")
+    assert "At fault: `self.scale`" in diagnosis
+    assert trace.count(f"{os.sep}torch{os.sep}nn{os.sep}modules{os.sep}") == 5
+    assert "frames of libraries" not in trace
+    assert "_run.py" not in trace
+    moved[1] = "cpu to cuda:0: 12 tensors, 348 B; 5 of them at moves.py, line 9"
+    assert trace.endswith("samedevice: " + "\n  ".join(moved) + "\n")
 
 
 DISTRIBUTED = """
 import os, sys
 import torch
 import torch.distributed as dist
-from torch import nn
 
 rank = int(os.environ["RANK"])
 torch.cuda.set_device(rank)
 dist.init_process_group("gloo", init_method="file://" + sys.argv[1], rank=rank, world_size=2)
-model = nn.parallel.DistributedDataParallel(nn.Linear(2, 1).cuda(), device_ids=[rank])
-model(torch.full((4, 2), rank + 1.0, device="cuda")).sum().backward()
-print(model.module.weight.grad.tolist(), model.module.weight.grad.device)
+x = torch.full((2,), rank + 1.0, device="cuda")
+dist.all_reduce(x)
+print(x.tolist(), x.device)
 dist.destroy_process_group()
 """
 
@@ -271,19 +297,12 @@ def test_under_torchrun_it_says_that_nccl_is_not_simulated_and_gloo_works(python
 
     with ThreadPoolExecutor() as pool:
         first, second = pool.map(rank, range(2))
-    assert (first.stdout, second.stdout) == ("[[6.0, 6.0]] cuda:0\n", "[[6.0, 6.0]] cuda:1\n")
+    assert (first.stdout, second.stdout) == ("[3.0, 3.0] cuda:0\n", "[3.0, 3.0] cuda:1\n")
     assert first.stderr == (
         "samedevice: 2 simulated GPUs, on the CPU.\n"
         'samedevice: NCCL is not simulated. gloo works between simulated GPUs, if named: init_process_group("gloo").\n'
     )
     assert second.stderr == "", "said once"
-
-
-def test_a_real_gpu_stays_unused_and_that_is_said(python, tmp_path):
-    (tmp_path / "train.py").write_text("import torch\nprint(torch.cuda.device_count())\n")
-    run = python("-c", "import samedevice._run as run; run._real_gpus = lambda: 1; run.run('train.py', [], gpus=2)")
-    assert run.stdout == "2\n"
-    assert run.stderr == "samedevice: 2 simulated GPUs, on the CPU; 1 real GPU of this machine stays unused.\n"
 
 
 def test_without_torch_the_traceback_is_followed_by_what_to_do(python, tmp_path):
@@ -314,7 +333,12 @@ def test_without_torch_the_traceback_is_followed_by_what_to_do(python, tmp_path)
         (["run", "--gpus"], ["--gpus", "expected one argument"]),
         (["run", "--gpu", "3", "good.py"], ["--gpu", "samedevice run --help"]),
         (["run", "-m", "good"], ["-m", "samedevice run --help"]),
+        (["run", "deep.py"], ["'deep.py' is not valid Python", "nested too deeply"]),
+        (["run", "x" * 5000], ["cannot be read"]),
+        (["run", ""], ["name the script"]),
+        (["run", "--gpus", "9" * 5000, "good.py"], ["1 to 16"]),
         (["run", "somewhere/torchrun", "good.py"], ["torchrun -m samedevice run"]),
+        (["run", "python", "good.py"], ["`samedevice run SCRIPT ...`"]),
         (["run", "bad\x1b[31m.py"], [r"'bad\x1b[31m.py'"]),
     ],
 )
@@ -323,6 +347,7 @@ def test_misuse_is_one_sentence_and_exit_code_2(capsys, tmp_path, monkeypatch, a
     Path("good.py").write_text("")
     Path("wrong.py").write_text("x = 1\nprint(\n")
     Path("null.py").write_bytes(b"x = 1\0\n")
+    Path("deep.py").write_text(f"x = {'-' * 100_000}1\n")
     Path("latin.py").write_bytes(b'x = "\xff"\n')
     assert main(arguments) == 2
     out, err = capsys.readouterr()
@@ -331,6 +356,15 @@ def test_misuse_is_one_sentence_and_exit_code_2(capsys, tmp_path, monkeypatch, a
     assert err.startswith("samedevice: ")
     for part in says:
         assert part in err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a directory that is in use cannot be removed there")
+def test_a_directory_that_is_gone_is_misuse(capsys, tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert main(["run", "good.py"]) == 2
+    assert capsys.readouterr().err.startswith("samedevice: the current directory cannot be read: ")
 
 
 @pytest.mark.skipif(os.name == "nt" or getattr(os, "geteuid", int)() == 0, reason="this user may read every file")
