@@ -15,6 +15,7 @@ const load = () =>
 
 document.addEventListener("input", (event) => {
   if (!event.target.matches("[data-md-component=search-query]")) return;
+  show(null); // what stands there answers another text
   clearTimeout(pause);
   pause = setTimeout(() => answer(event.target), PAUSE);
 });
@@ -24,7 +25,7 @@ document.addEventListener("reset", (event) => {
 
 async function answer(query) {
   const text = query.value;
-  if (text.trim().length < SHORTEST) return show(null);
+  if (text.trim().length < SHORTEST) return;
   const [doctor, catalog] = (await load()) ?? [];
   if (!doctor || query.value !== text) return;
   const diagnosis = doctor.explain(catalog, text);

@@ -1,5 +1,7 @@
 """What libraries do with tensors on a GPU and scripts do with torch.cuda; each was once a failure of one of them."""
 
+import warnings
+
 import pytest
 import torch
 from torch import nn
@@ -106,6 +108,22 @@ def test_saved_activations_can_wait_in_pinned_memory() -> None:
         y = (x * x).sum()
     y.backward()
     assert x.grad.tolist() == [2, 2, 2]
+
+
+def test_the_types_of_sparse_tensors_on_a_gpu_make_them_where_their_parts_are() -> None:
+    indices, values = torch.tensor([[0, 1], [1, 0]]), torch.ones(2)
+    with warnings.catch_warnings(action="ignore"):
+        made = torch.cuda.sparse.FloatTensor(indices.cuda(), values.cuda(), torch.Size([2, 2]))
+        empty = torch.cuda.sparse.DoubleTensor(2, 3)
+        on_cpu = torch.cuda.sparse.FloatTensor(indices, values, torch.Size([2, 2]))
+        with pytest.raises(RuntimeError) as refusal:
+            torch.cuda.sparse.FloatTensor(2, 3, device="cpu")
+    assert torch.equal(made.to_dense().cpu(), torch.tensor([[0.0, 1.0], [1.0, 0.0]]))
+    assert [str(x.device) for x in (made, empty, on_cpu)] == ["cuda:0", "cuda:0", "cpu"]
+    assert (empty.dtype, empty.shape, empty.layout) == (torch.float64, (2, 3), torch.sparse_coo)
+    assert isinstance(made, torch.cuda.sparse.FloatTensor) and not isinstance(on_cpu, torch.cuda.sparse.FloatTensor)
+    assert not isinstance(made, (torch.cuda.FloatTensor, torch.cuda.sparse.DoubleTensor))
+    assert str(refusal.value) == "legacy constructor expects device type: cuda but device type: cpu was passed"
 
 
 def test_the_types_of_old_code_make_and_tell_tensors_on_a_gpu() -> None:

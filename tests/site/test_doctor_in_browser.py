@@ -496,10 +496,11 @@ def test_without_scripts_the_page_says_what_the_box_needs_and_leads_to_the_error
     assert page.url.endswith("/errors/")
 
 
-def test_the_doctors_scripts_are_on_the_home_page_only(site):
+def test_the_paste_box_is_on_the_home_page_only_and_the_doctor_waits_elsewhere_for_a_search(site):
     for path in site.pages:
-        scripts = [str(script.get("src")) for script in site.page(path).select("script[type=module]")]
-        assert scripts == (["assets/paste-box.js"] if path == "" else []), path
+        scripts = [str(script.get("src")).lstrip("./") for script in site.page(path).select("script[type=module]")]
+        assert sorted(scripts) == ([*["assets/paste-box.js"] * (path == ""), "assets/search.js"]), path
+        assert bool(site.page(path).select("link[rel=modulepreload]")) == (path == "")
 
 
 def test_html_css_and_js_of_the_home_page_are_at_most_90_kb_gzipped_with_the_doctor(site):

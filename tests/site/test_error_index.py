@@ -170,13 +170,15 @@ RESULTS = """async (pasted) => {
         query.dispatchEvent(new Event("input", {bubbles: true}));  // as a paste does: site.js makes a keyup of it
         for (let i = 0; i < 500 && !shown.test(meta.textContent); i++) await new Promise((done) => setTimeout(done, 5));
     }
-    return [...document.querySelectorAll(".md-search-result__item > .md-search-result__link")].map((link) => link.href);
+    return [...document.querySelectorAll(
+        ".md-search-result__list:not(.search-doctor) > .md-search-result__item > .md-search-result__link"
+    )].map((link) => link.href);
 }"""
 
 
 @pytest.fixture(scope="module")
 def search(browser, address):
-    """The pages that search finds for a text, each once, best first."""
+    """The pages that search finds for a text, each once, best first; without the doctor's answer, which is another."""
     page = browser.new_page()
     page.goto(address)
     page.keyboard.press("/")

@@ -29,6 +29,9 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
         members |= {"is_cuda": True, "is_sparse": False}
         yield torch.cuda, f"{name}Tensor", _LegacyType(f"{name}Tensor", (), members)
         yield torch, f"{name}Tensor", _PlainType(f"{name}Tensor", (), {"__module__": "torch", "original": plain})
+        if sparse := getattr(torch.sparse, f"{name}Tensor", None):
+            members |= {"__module__": "torch.cuda.sparse", "plain": sparse, "layout": sparse.layout, "is_sparse": True}
+            yield torch.cuda.sparse, f"{name}Tensor", _SparseType(f"{name}Tensor", (), members)
     yield torch, "set_default_tensor_type", set_default_tensor_type
 
 
@@ -37,6 +40,7 @@ class _LegacyType(type):
 
     plain: Any
     dtype: torch.dtype
+    layout: torch.layout
 
     def __call__(cls, *args: Any) -> torch.Tensor:
         if not args or not isinstance(args[0], torch.Tensor):
@@ -46,7 +50,21 @@ class _LegacyType(type):
         _refuse(cls, "cuda", args[0])
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, SimulatedTensor) and instance.dtype == cls.dtype
+        if not isinstance(instance, SimulatedTensor):
+            return False
+        return bool(instance.dtype == cls.dtype and instance.layout == cls.layout)
+
+
+class _SparseType(_LegacyType):
+    """The type of torch.cuda.sparse.FloatTensor and its kin: made of tensors, it is where they are, as they are."""
+
+    def __call__(cls, *args: Any, device: Any = None) -> torch.Tensor:
+        if device is not None and torch.device(device).type != "cuda":
+            # torch/csrc/utils/tensor_new.cpp, check_legacy_ctor_device
+            passed = torch.device(device).type
+            raise RuntimeError(f"legacy constructor expects device type: cuda but device type: {passed} was passed")
+        made = cls.plain(*args)
+        return made if args and isinstance(args[0], torch.Tensor) else made.to(resolve("cuda"))
 
 
 class _PlainType(Face):
