@@ -126,19 +126,20 @@ def a_list_that_began_on_the_cpu():
     torch.cat(outputs)
 
 
+class Total(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("total", torch.zeros(()))
+
+    def update(self, x):
+        self.total += x.sum()
+
+    def reset(self):
+        self.total = torch.zeros(())
+
+
 @broken("metric_or_accumulator_state", "self.total")
 def a_buffer_that_reset_replaced():
-    class Total(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.register_buffer("total", torch.zeros(()))
-
-        def update(self, x):
-            self.total += x.sum()
-
-        def reset(self):
-            self.total = torch.zeros(())
-
     metric = Total().cuda()
     for _ in range(2):
         metric.update(torch.ones(3, device="cuda"))
@@ -147,17 +148,6 @@ def a_buffer_that_reset_replaced():
 
 @broken("model_not_moved", "self.total")
 def a_metric_with_a_reset_that_nobody_moved():
-    class Total(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.register_buffer("total", torch.zeros(()))
-
-        def update(self, x):
-            self.total += x.sum()
-
-        def reset(self):
-            self.total = torch.zeros(())
-
     metric = Total()
     metric.update(torch.ones(3, device="cuda"))
 
