@@ -83,9 +83,9 @@ def test_no_page_carries_links_to_the_others(site):
         assert not re.search(r'<a [^>]*href="[^"#]*sd\d{3}/', site.read(f"{place(message)}index.html")), message.id
 
 
-def test_a_page_is_at_most_62_kb(site):
+def test_a_page_is_at_most_60_kb(site):
     for path in site.errors:
-        assert (site.folder / path / "index.html").stat().st_size <= 62 * KB, path
+        assert (site.folder / path / "index.html").stat().st_size <= 60 * KB, path
 
 
 def test_a_page_shows_each_text_once_and_names_it_in_title_and_address(site, articles):
