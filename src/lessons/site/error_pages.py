@@ -68,7 +68,7 @@ def _index_page() -> str:
             text = message.texts[0]["text"]
             lines = [f"**[{escaped(message.title)}]({message.id.lower()}.md)** ({message.id})"]
             if text != message.title:
-                lines.append(f"`{_beginning(text, 100)}`")
+                lines.append(f"`{_beginning(text, 90)}`")
             parts.append("<br>\n".join([*lines, sentences(explain(text).says)]))
     return "\n\n".join(parts) + "\n"
 
