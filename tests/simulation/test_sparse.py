@@ -117,3 +117,56 @@ def test_jagged_nested_tensors_say_that_they_are_not_simulated(two_gpus: None) -
     ):
         with pytest.raises(NotImplementedError, match="does not simulate nested tensors of the jagged layout"):
             make()
+
+
+APART: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
+    "coo": (
+        lambda indices, values: torch.sparse_coo_tensor(indices[None], values, (2,)),
+        "Expected all tensors to be on the same device, but got values is on {values}, different from other tensors on "
+        "{indices} (when checking argument in method wrapper_SparseCUDA___sparse_coo_tensor_with_dims_and_tensors)",
+    ),
+    "coo without a size": (
+        lambda indices, values: torch.sparse_coo_tensor(indices[None], values),
+        "Expected all tensors to be on the same device, but got values is on {values}, different from other tensors on "
+        "{indices} (when checking argument in method wrapper_SparseCUDA___sparse_coo_tensor_with_dims_and_tensors)",
+    ),
+    "crow_indices": (
+        lambda indices, values: torch.sparse_csr_tensor(torch.tensor([0, 1, 2]).to(indices.device), indices, values),
+        "Values and crow_indices need to be on the same device.",
+    ),
+    "row_indices": (
+        lambda indices, values: torch.sparse_csc_tensor(torch.tensor([0, 1, 2]).to(values.device), indices, values),
+        "Values and row_indices need to be on the same device.",
+    ),
+    "the layout by name": (
+        lambda indices, values: torch.sparse_compressed_tensor(
+            torch.tensor([0, 1, 2]).to(values.device), indices, values, layout=torch.sparse_csr
+        ),
+        "Values and col_indices need to be on the same device.",
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+@pytest.mark.parametrize("places", [("cpu", "cuda:0"), ("cuda:0", "cpu"), ("cuda:0", "cuda:1")])
+@pytest.mark.parametrize("case", APART)
+def test_parts_of_a_sparse_tensor_on_two_devices_are_refused_as_by_cuda(case: str, places: tuple[str, str]) -> None:
+    make, text = APART[case]
+    with simulate_cuda(2):
+        indices, values = torch.tensor([0, 1], device=places[0]), torch.ones(2, device=places[1])
+        with pytest.raises(RuntimeError) as caught:
+            make(indices, values)
+    assert str(caught.value) == text.format(indices=places[0], values=places[1])
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+def test_a_device_or_a_list_brings_the_parts_of_a_sparse_tensor_together() -> None:
+    with simulate_cuda(2):
+        values = torch.ones(2, device=HOME)
+        made = [
+            torch.sparse_coo_tensor([[0, 1]], values, (2,)),
+            torch.sparse_coo_tensor(torch.tensor([[0, 1]]), values, (2,), device=HOME),
+            torch.sparse_csr_tensor([0, 1, 2], [0, 1], values, (2, 2)),
+            torch.sparse_csr_tensor(torch.tensor([0, 1, 2]), torch.tensor([0, 1]), values, (2, 2), device=HOME),
+        ]
+        assert [str(tensor.device) for tensor in made] == [HOME] * 4

@@ -97,6 +97,11 @@ def _complex(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     return generated(operator, operands, f"wrapper_CUDA_out_{operator.name}_out")
 
 
+def _sparse(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+    """The generated check of an operator whose kernel is for sparse tensors."""
+    return generated(operator, operands, f"wrapper_SparseCUDA_{operator.overload}_{operator.name}")
+
+
 def _logical(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     """native/BinaryOps.cpp, comparison_op: the result is made where the first is."""
     shapes_fit(operands)
@@ -145,6 +150,7 @@ BY_HAND: dict[str, Check] = {
     "_ctc_loss": _at_first,
     "_foreach_copy_": _at_first,
     "_scaled_dot_product_flash_attention_for_cpu": _attention,
+    "_sparse_coo_tensor_with_dims_and_tensors": _sparse,
     "addcdiv": _no_scalars,
     "addcdiv_": _no_scalars,
     "addcmul": _addcmul,

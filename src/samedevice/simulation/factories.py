@@ -15,7 +15,7 @@ import torch
 from torch.utils._device import DeviceContext, _device_constructors
 from torch.utils.data import dataset
 
-from samedevice.simulation import randomness
+from samedevice.simulation import randomness, sparse
 from samedevice.simulation.devices import CPU, device_of, resolve
 from samedevice.simulation.tensor import SimulatedTensor, mark, unmark
 
@@ -38,6 +38,10 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     for name in _NEW:
         yield torch.Tensor, name, _like(getattr(torch.Tensor, name))
     yield DeviceContext, "__torch_function__", _under_default_device
+
+
+# What the functions that are named after a layout make, beside sparse_coo_tensor.
+_COMPRESSED = {f"sparse_{name}_tensor": getattr(torch, f"sparse_{name}") for name in ("csr", "csc", "bsr", "bsc")}
 
 
 @functools.cache
@@ -80,6 +84,8 @@ def _factory(original: Any, name: str) -> Any:
             return made if name in _MADE_FROM_DATA and isinstance(made, SimulatedTensor) else _pinned(made)
         if name in ("linspace", "logspace"):
             args = tuple(x.item() if isinstance(x, SimulatedTensor) else x for x in args)  # RangeFactories.cpp
+        if device is None and name.startswith("sparse_"):
+            args = sparse.parts(args, kwargs.get("layout", _COMPRESSED.get(name)))
         if device is None and any(type(x) is torch.Tensor for x in args):
             randomness.check_generator(kwargs.get("generator"), CPU)
         if device is None and (kwargs.get("generator") is None or any(isinstance(x, torch.Tensor) for x in args)):

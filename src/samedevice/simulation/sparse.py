@@ -9,6 +9,8 @@ from typing import Any, cast
 
 import torch
 
+from samedevice.simulation.devices import CPU, device_of
+
 _make = torch.ops.aten
 
 _BY_ROW = (torch.sparse_csr, torch.sparse_bsr)
@@ -26,6 +28,24 @@ def members(tensor: torch.Tensor) -> tuple[torch.Tensor, ...]:
     raise NotImplementedError(
         f"samedevice simulates strided and sparse tensors on a GPU, not {tensor.layout}: keep this one on the CPU"
     )
+
+
+def parts(given: tuple[Any, ...], layout: torch.layout | None) -> tuple[Any, ...]:
+    """What a sparse tensor is made of where no device is named: indices in lists are made where the values are.
+
+    That is torch/csrc/utils/tensor_new.cpp. A compressed layout refuses parts that are apart
+    (aten/src/ATen/SparseCsrTensorImpl.cpp, set_member_tensors), COO's operator has a check of its own (checks.py).
+    """
+    names = ["crow_indices", "col_indices"] if layout in _BY_ROW else ["ccol_indices", "row_indices"]
+    count = len(names) if layout else 1
+    if len(given) <= count:
+        return given
+    home = device_of(given[count]) if isinstance(given[count], torch.Tensor) else CPU
+    indices = [x if isinstance(x, torch.Tensor) else torch.tensor(x, device=home) for x in given[:count]]
+    for name, index in zip(names, indices, strict=False):
+        if layout and device_of(index) != home:
+            raise RuntimeError(f"Values and {name} need to be on the same device.")
+    return (*indices, *given[count:])
 
 
 def with_plain_members(tensor: Any, unmark: Callable[[Any], Any]) -> torch.Tensor:
