@@ -35,7 +35,7 @@ test: .venv/.everything ## lint, types, unit tests, every cell of every notebook
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
-	.venv/bin/pytest --nbval -n 2 --dist loadfile
+	.venv/bin/pytest --nbval -n 2 --dist loadfile --no-loadscope-reorder
 
 build: .venv/.site ## build the site into site/
 	.venv/bin/mkdocs build --strict

@@ -1,0 +1,9 @@
+"""axe finds nothing on a laptop. A file of its own, since it takes minutes and xdist runs a file in one process."""
+
+import pytest
+from tests.site.accessibility import SCHEMES, assert_axe_finds_nothing
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_axe_finds_nothing_with_everything_unfolded(visit, site, scheme):
+    assert_axe_finds_nothing(visit, site, scheme, width=1280)
