@@ -313,3 +313,39 @@ def a_replica_that_returns_a_cpu_tensor():
 
     model = nn.DataParallel(Net(8, 4).cuda(), device_ids=[0, 1])
     model(torch.randn(4, 8, device="cuda"))
+
+
+# device_ordinal_unavailable, and other GPUs than the one that was meant
+
+
+@broken("device_ordinal_unavailable", "[0, 3]")
+def more_replicas_than_gpus():
+    nn.DataParallel(nn.Linear(2, 2).to("cuda:0"), device_ids=[0, 3])
+
+
+@broken("device_ordinal_unavailable", "local_rank")
+def more_processes_than_gpus():
+    local_rank = 2
+    torch.cuda.set_device(local_rank)
+
+
+@broken("misspelt_device", "x.get_device()")
+def the_index_of_the_cpu():
+    x = torch.ones(3)
+    torch.zeros(1, device=x.get_device())
+
+
+@broken("wrong_default_index", "weight")
+def a_loss_weight_made_before_another_gpu_became_current():
+    weight = torch.ones(3, device="cuda")
+    model = nn.Linear(8, 3).to("cuda:1")
+    x, y = next(iter(loader()))
+    nn.functional.cross_entropy(model(x.to("cuda:1")), y.to("cuda:1") % 3, weight)
+
+
+@broken("wrong_default_index", "x.cuda()")
+def a_batch_that_goes_to_the_current_gpu_in_the_failing_line():
+    x, _ = next(iter(loader()))
+    with torch.cuda.device(1):
+        model = nn.Linear(8, 3).cuda()
+    model(x.cuda())

@@ -12,6 +12,7 @@ from typing import Any
 from samedevice.doctor.live import safely
 from samedevice.doctor.live.backward import returned_by_a_hook
 from samedevice.doctor.live.files import loaded
+from samedevice.doctor.live.origins import called
 from samedevice.doctor.live.retold import made_in_a_replica, returned_gradient, touched_in_a_worker
 from samedevice.doctor.live.safely import MISSING
 from samedevice.doctor.live.scene import Scene
@@ -29,6 +30,7 @@ _DEVICE_NAMED = {
     "device_ordinal_unavailable", "misspelt_device", "no_cuda_build_or_driver", "hardcoded_cuda", "fork_cuda",
     "mps_or_other_backend", "wrong_default_index", "legacy_constructor_device",
 }  # fmt: skip
+_DEVICE_FIRST = re.compile(r"^(?:to|cuda|Stream|current_stream|synchronize|mem\w*|\w*device\w*)$")
 # The types of devices that torch.device takes, of those that have hardware.
 _DEVICE = re.compile(r"(?:cpu|cuda|xpu|mps|mtia|hpu|maia|xla|ipu|meta|npu|privateuseone)(?::\d+)?")
 
@@ -100,10 +102,16 @@ def _asked(call: Call) -> Iterator[Party]:
             where = safely.device(tensor) if tensor is not None else "cpu"
             yield Party(tensor, where, call, Operand(moved, held, "moved"))
         case ast.Call(args=[*arguments], keywords=keywords):
-            for node in [*arguments, *(keyword.value for keyword in keywords if keyword.arg == "device")]:
+            named = [keyword.value for keyword in keywords if keyword.arg in ("device", "device_ids", "output_device")]
+            # A number is a device only where a device is taken first: in torch.zeros(1) it is a size.
+            for node in named or (arguments if _DEVICE_FIRST.search(called(call.node) or "") else []):
                 held = value(node, call)
-                if type(held) is int:
+                if type(held) is int and held >= 0:
                     yield Party(None, f"cuda:{held}", call, Operand(node, held))
+                elif safely.is_one_of(held, list, tuple) and all(type(one) is int for one in held):
+                    yield Party(None, f"cuda:{max(held, default=0)}", call, Operand(node, held))
+                elif isinstance(node, ast.Call) and called(node) == "get_device":
+                    yield Party(None, "-1", call, Operand(node, held))  # so it is of a tensor on the CPU
                 elif held is MISSING and not isinstance(node, ast.Starred):
                     yield Party(None, "unknown", call, Operand(node, held))
 

@@ -78,8 +78,9 @@ def fix(about: Suspect, cause: str) -> str:
                 return f"{name} = {{key: value.to({device}) for key, value in {name}.items()}}"
             return f"{name} = [value.to({device}) for value in {name}]"
         case "device_ordinal_unavailable":
-            number = type(about.party.operand.value) is int
-            return set_to(about, "0" if number else '"cuda"')
+            return _with_the_gpus_there_are(about)
+        case "misspelt_device" if name.endswith(".get_device()"):
+            return set_to(about, f"{name.removesuffix('get_device()')}device")
         case "misspelt_device":
             return set_to(about, _spelt(about.party.operand.node, about.party.device))
         case "no_cuda_build_or_driver" | "hardcoded_cuda" if about.party.operand.role == "moved":
@@ -192,6 +193,14 @@ def _generator(about: Suspect) -> str:
             node.args, node.keywords = [], [ast.keyword("device", ast.Constant(home))]
             return f"{about.expression} = {written(tree)}"  # type: ignore[arg-type]
     return f"{about.expression} = {written(there)}"
+
+
+def _with_the_gpus_there_are(about: Suspect) -> str:
+    asked = about.party.operand.value
+    if type(asked) is not int:
+        return set_to(about, "None" if safely.is_one_of(asked, list, tuple) else '"cuda"')
+    # A rank counts processes: another number would give two of them one GPU.
+    return "torchrun --nproc-per-node=gpu ..." if "rank" in about.expression.lower() else set_to(about, "0")
 
 
 def _spelt(node: ast.expr, text: str) -> str:

@@ -11,6 +11,7 @@ from samedevice.doctor.live.expected import expected_device
 from samedevice.doctor.live.holders import Holder
 from samedevice.doctor.live.moves import not_moved_because
 from samedevice.doctor.live.origins import kind_of, origin
+from samedevice.doctor.live.rewriting import is_code
 from samedevice.doctor.live.stack import Call, scope
 from samedevice.doctor.live.suspects import joins, wants_cpu
 from samedevice.doctor.live.totals import given_in, grows, is_updated, is_written_to
@@ -55,7 +56,7 @@ def _loss_weight(about: Suspect) -> str:
         call.function for call in about.scene.below if call.file.replace("\\", "/").endswith("nn/functional.py")
     ]
     is_loss = any("loss" in name or "entropy" in name for name in functions)
-    is_loose = about.holder is None or about.holder.kind == "partial"
+    is_loose = (about.holder is None or about.holder.kind == "partial") and not _spans_gpus(about)
     return "loss_weight_not_moved" if is_loose and is_weight and is_loss else ""
 
 
@@ -139,7 +140,10 @@ def _target(about: Suspect) -> str:
 def _two_gpus(about: Suspect) -> str:
     if "cpu" in (about.party.device, *about.others):
         return ""
-    if about.came.kind in ("moved", "made") and about.came.value is not None and _bare(about.came.value, about.scope):
+    came = about.came.value if about.came.kind in ("moved", "made") else None
+    if came is None and is_code(about.expression):
+        came = ast.parse(about.expression, mode="eval").body
+    if came is not None and _bare(came, about.scope):
         return "wrong_default_index"
     return "split_model_activation_not_moved"
 
