@@ -10,6 +10,8 @@ import pytest
 from lessons import check, start
 from lessons.exercises import _find
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*use of fork.* may lead to deadlocks:DeprecationWarning")
+
 CALL = re.compile(r'^check\("(\d\d-[a-z])", \w+\)$', re.M)
 SOLUTION = re.compile(r"<details>.*?^```python\n(.*?)^```.*?</details>", re.M | re.S)
 

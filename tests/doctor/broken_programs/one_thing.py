@@ -1,6 +1,7 @@
 """Programs in which one thing alone is at fault: an index, a generator, a container, a gradient, a name, a file."""
 
 import io
+import os
 
 import numpy
 import torch
@@ -327,6 +328,12 @@ def more_replicas_than_gpus():
 def more_processes_than_gpus():
     local_rank = 2
     torch.cuda.set_device(local_rank)
+
+
+@broken("device_ordinal_unavailable", 'int(os.environ["RANK"])')
+def the_rank_among_all_machines():
+    os.environ["RANK"] = "64"
+    torch.cuda.set_device(int(os.environ["RANK"]))
 
 
 @broken("misspelt_device", "x.get_device()")

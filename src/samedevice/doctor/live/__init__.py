@@ -77,7 +77,8 @@ class Culprit:
     def sentence(self) -> str:
         """What it is, where and whose, in one sentence."""
         if self.cause in _ASKS and self.shape is None:
-            return f"`{self.expression}` asks for {self.device}."
+            asked = "a device that is not there" if self.device == "unknown" else self.device
+            return f"`{self.expression}` asks for {asked}."
         size = f", of shape {self.shape}," if self.shape is not None else ""
         return f"`{self.expression}`{size} is on {self.device}: {self.owner}."
 

@@ -131,6 +131,9 @@ def _moved(about: Suspect) -> str:
         elif statement is None and written(made) == about.expression:
             return in_line(about, made_there(made, device))
     device = device_at(about, about.call, about.call.line)
+    moved = ast.parse(about.expression, mode="eval").body if is_code(about.expression) else None
+    if isinstance(moved, ast.Call) and origins.called(moved) in ("to", "cuda") and not about.call.in_library:
+        return in_line(about, made_there(moved, device))
     return set_to(about, f"{about.expression}.to({device})")
 
 
@@ -196,11 +199,15 @@ def _generator(about: Suspect) -> str:
 
 
 def _with_the_gpus_there_are(about: Suspect) -> str:
-    asked = about.party.operand.value
-    if type(asked) is not int:
-        return set_to(about, "None" if safely.is_one_of(asked, list, tuple) else '"cuda"')
-    # A rank counts processes: another number would give two of them one GPU.
-    return "torchrun --nproc-per-node=gpu ..." if "rank" in about.expression.lower() else set_to(about, "0")
+    asked, name = about.party.operand.value, about.expression
+    if re.search("""["']RANK["']""", name):  # counts the processes of all machines
+        return in_line(about, re.sub("""(["'])RANK(?=["'])""", r"\1LOCAL_RANK", name))
+    if "rank" in name.lower():  # with another number, two processes would share one GPU
+        return "torchrun --nproc-per-node=gpu ..."
+    if safely.is_one_of(asked, list, tuple):
+        return set_to(about, "None")
+    # torch.cuda.set_device takes no "cuda" without a number.
+    return set_to(about, "0" if type(asked) is int or asked is MISSING else '"cuda"')
 
 
 def _spelt(node: ast.expr, text: str) -> str:

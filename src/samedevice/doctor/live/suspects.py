@@ -98,8 +98,9 @@ def _on(device: str, parties: list[Party]) -> int:
 
 
 def wants_cpu(scene: Scene) -> bool:
-    """Whether the program says itself that it runs on the CPU, by a variable `device`."""
-    named = [value(ast.parse(name, mode="eval").body, call) for call in scene.user for name in DEVICE_NAMES]
+    """Whether the program says itself that it runs on the CPU, by a variable `device`; by a local one before all."""
+    given = [call for call in scene.user if "device" in call.locals and call.function != "<module>"]
+    named = [value(ast.parse(name, mode="eval").body, call) for call in given or scene.user for name in DEVICE_NAMES]
     texts = [str(one) for one in named if type(one) is str or safely.is_device(one)]
     return bool(texts) and set(texts) == {"cpu"}
 

@@ -37,6 +37,10 @@ def device_at(about: Suspect, call: Call, line: int) -> str:
         found = about.scene.expression(tensor, [call])
         if found and _is_there((re.match(r"\w*", found[0]) or [""])[0], call, line):
             return f"{found[0]}.device"
+    for held in map(about.scene.holder, wanted) if home not in ("cpu", "cuda:0") else ():
+        # Of several GPUs the number is nothing to rely on.
+        if held is not None and held.moves and held.is_named and _is_there(held.root, call, line):
+            return f"{held.expression}.device"
     return f'"{home}"'
 
 
