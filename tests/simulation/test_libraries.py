@@ -126,6 +126,7 @@ def test_the_types_of_sparse_tensors_on_a_gpu_make_them_where_their_parts_are() 
     assert str(refusal.value) == "legacy constructor expects device type: cuda but device type: cpu was passed"
 
 
+@pytest.mark.filterwarnings(r"ignore:The torch.cuda.\*DtypeTensor constructors")
 def test_the_types_of_old_code_make_and_tell_tensors_on_a_gpu() -> None:
     made = (torch.cuda.FloatTensor(2, 3), torch.cuda.FloatTensor([1.0, 2.0]).fill_(1.0), torch.cuda.LongTensor())
     assert {str(tensor.device) for tensor in made} == {"cuda:0"}

@@ -6,6 +6,8 @@ import pickle
 import subprocess
 import sys
 import weakref
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -185,3 +187,78 @@ except RuntimeError as error:
         "on a CPU-only machine, please use torch.load with map_location=torch.device('cpu') to map your storages to "
         "the CPU.\n"
     )
+
+
+def test_pinned_memory_is_pinned_for_whoever_looks() -> None:
+    x = torch.arange(4.0).pin_memory()
+    assert torch.from_numpy(x.numpy()).is_pinned()
+    assert torch.from_numpy(x.numpy()[1:]).is_pinned()
+    assert x[1:].is_pinned()
+    assert x.pin_memory() is x
+    assert not x.clone().is_pinned()
+    assert not torch.empty(0).is_pinned()
+
+
+def test_a_gradient_passes_through_pinning() -> None:
+    x = torch.ones(3, requires_grad=True)
+    (x.pin_memory().cuda() * 2).sum().backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [2.0, 2.0, 2.0]
+    assert torch.ones(2, 3).t().pin_memory().stride() == (1, 3)
+
+
+def test_streams_are_recorded_on_tensors_of_a_gpu_only() -> None:
+    torch.ones(2, device="cuda").record_stream(torch.cuda.current_stream())
+    for stream in (torch.cuda.current_stream(), torch.Stream("cuda")):
+        with pytest.raises(NotImplementedError) as error:
+            torch.ones(2).record_stream(stream)
+        assert str(error.value).startswith(
+            "Could not run 'aten::record_stream' with arguments from the 'CPU' backend. "
+        )
+    for device in ("cpu", "cuda"):
+        with pytest.raises(RuntimeError) as unknown:
+            torch.ones(2, device=device).record_stream(None)  # type: ignore[arg-type]
+        assert str(unknown.value) == "unknown parameter type"
+
+
+@pytest.mark.parametrize(
+    ("act", "text"),
+    [
+        (lambda: torch.ones(1, device=True), "ones(): argument 'device' must be torch.device, not bool"),
+        (lambda: torch.ones(1, device=1.5), "ones(): argument 'device' must be torch.device, not float"),
+        (lambda: torch.ones(1, device=[0]), "ones(): argument 'device' must be torch.device, not list"),
+        (lambda: torch.tensor([1.0], device=True), "tensor(): argument 'device' must be torch.device, not bool"),
+        (
+            lambda: torch.zeros_like(torch.ones(1), device=True),
+            "zeros_like(): argument 'device' must be torch.device, not bool",
+        ),
+        (
+            lambda: torch.ones(1).new_zeros(1, device=True),
+            "new_zeros(): argument 'device' must be torch.device, not bool",
+        ),
+        (
+            lambda: torch.ones(1).cuda(True),
+            "cuda(): argument 'device' (position 1) must be torch.device, not bool",
+        ),
+        (
+            lambda: torch.Generator(True),
+            "Generator(): argument 'device' (position 1) must be torch.device, not bool",
+        ),
+    ],
+)
+def test_a_bool_names_no_device(act: Callable[[], Any], text: str) -> None:
+    with pytest.raises(TypeError) as error:
+        act()
+    assert str(error.value) == text
+
+
+def test_a_bool_is_no_index_of_a_gpu() -> None:
+    for act, text in (
+        (lambda: torch.cuda.set_device(True), "invalid argument to setDevice"),
+        (lambda: torch.cuda.synchronize(True), "invalid argument to exchangeDevice"),
+    ):
+        with pytest.raises(RuntimeError) as error:
+            act()
+        assert str(error.value) == text
+    with pytest.raises(TypeError, match=r"device\(\) received an invalid combination of arguments - got \(bool\)"):
+        torch.device(True)

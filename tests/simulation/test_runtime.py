@@ -76,7 +76,6 @@ UNSIMULATED: dict[str, Callable[[], Any]] = {
     "allocator": lambda: torch.cuda.memory_snapshot(),
     "history": lambda: torch.cuda.memory._record_memory_history(),
     "sensors": lambda: torch.cuda.utilization(),
-    "asynchrony": lambda: torch.cuda.set_sync_debug_mode("warn"),
     "cuBLAS": lambda: torch.cuda.current_blas_handle(),
     "one process": lambda: torch.cuda.Event(interprocess=True).ipc_handle(),
 }

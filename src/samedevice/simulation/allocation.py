@@ -6,6 +6,7 @@ zeros` beforehand does no harm. torch.tensor and torch.as_tensor do not go this 
 build without CUDA raises.
 """
 
+import functools
 import warnings
 from typing import Any
 
@@ -25,6 +26,8 @@ def start() -> None:
         warnings.filterwarnings("ignore", "Warning only once for all operators")  # that a kernel was there before
         _library.impl("empty.memory_format", _empty, "CUDA", allow_override=True)
         _library.impl("empty_strided", _empty_strided, "CUDA", allow_override=True)
+        for name in ("tril_indices", "triu_indices"):  # made by kernels of their own (native/cuda/TensorFactories.cu)
+            _library.impl(name, functools.partial(_indices, getattr(torch.ops.aten, name)), "CUDA", allow_override=True)
 
 
 def stop() -> None:
@@ -50,6 +53,11 @@ def _empty_strided(
     _refuse_pinned(pin_memory)
     make = torch.ops.aten.empty_strided.default
     return mark(make(size, stride, dtype=dtype, layout=layout, device="cpu"), resolve(device))
+
+
+def _indices(make: Any, *args: Any, device: Any = None, **options: Any) -> torch.Tensor:
+    _refuse_pinned(options.get("pin_memory"))
+    return mark(make(*args, **options, device="cpu"), resolve(device))
 
 
 def _refuse_pinned(pin_memory: bool | None) -> None:

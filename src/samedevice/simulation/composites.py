@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from samedevice.simulation import placement
+from samedevice.simulation import placement, watched
 from samedevice.simulation.devices import CPU, device_of
 from samedevice.simulation.kernels import Kernel
 from samedevice.simulation.tensor import mark, unmark
@@ -51,7 +51,12 @@ class _MadeOn(TorchDispatchMode):
         super().__init__()
         self._device = device
 
+    __enter__ = TorchDispatchMode.__enter__  # PyTorch's own: it looks for what C++ says (see modes.py)
+    __exit__ = TorchDispatchMode.__exit__
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if kwargs and kwargs.get("device") == CPU and watched.now():  # the program's modes come next
+            return func(*args, **(kwargs | {"device": self._device}))
         made = func(*args, **(kwargs or {}))
         if kwargs and type(made) is torch.Tensor and kwargs.get("device") == CPU:
             return mark(made, self._device)

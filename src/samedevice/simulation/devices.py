@@ -233,7 +233,7 @@ class _DeviceFace(Face):
     """For torch.device, which cannot be subclassed: an int is a GPU, all else is torch's own."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> torch.device:
-        if len(args) == 1 and isinstance(args[0], int) and not kwargs:
+        if len(args) == 1 and isinstance(args[0], int) and not isinstance(args[0], bool) and not kwargs:
             return _torch_device("cuda", args[0])
         return _torch_device(*args, **kwargs)
 

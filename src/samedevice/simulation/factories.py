@@ -9,19 +9,21 @@ starts is not replaced: allocation.py serves it, but for torch.tensor and torch.
 import contextlib
 import functools
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch.utils._device import DeviceContext, _device_constructors
 from torch.utils.data import dataset
 
-from samedevice.simulation import randomness, sparse
+from samedevice.simulation import randomness, sparse, waiting, watched
 from samedevice.simulation.devices import CPU, device_of, resolve
 from samedevice.simulation.tensor import SimulatedTensor, mark, unmark
 
 _MADE_FROM_DATA = ("tensor", "as_tensor", "asarray")
 _LIKE = ("empty_like", "full_like", "ones_like", "rand_like", "randint_like", "randn_like", "zeros_like")
 _NEW = ("new", "new_empty", "new_empty_strided", "new_full", "new_ones", "new_tensor", "new_zeros")
+_UNSEEN = (*_MADE_FROM_DATA, "new", "new_tensor", "range")
+default_type: torch.device | None = None  # what torch.set_default_tensor_type left (legacy.py)
 _makers: dict[Any, Callable[..., torch.Tensor]] = {}
 
 
@@ -34,9 +36,9 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
             yield dataset, name, factory  # imported there by name
     yield torch, "normal", _factory(torch.normal, "normal")
     for name in _LIKE:
-        yield torch, name, _like(getattr(torch, name))
+        yield torch, name, like(getattr(torch, name))
     for name in _NEW:
-        yield torch.Tensor, name, _like(getattr(torch.Tensor, name))
+        yield torch.Tensor, name, like(getattr(torch.Tensor, name))
     yield DeviceContext, "__torch_function__", _under_default_device
 
 
@@ -58,7 +60,7 @@ def _places() -> list[tuple[Any, str]]:
 
 @functools.cache  # by what it stands for: a second simulation starts the faster
 def _factory(original: Any, name: str) -> Any:
-    def make(device: torch.device, args: Any, kwargs: Any) -> torch.Tensor:
+    def make(device: torch.device, args: Any, kwargs: Any, named: Any = None) -> torch.Tensor:
         if name.startswith("sparse_") and any(isinstance(x, torch.Tensor) for x in (*args, *kwargs.values())):
             args = tuple(x.to(device) if isinstance(x, torch.Tensor) else x for x in args)
             return original(*args, **{k: x.to(device) if isinstance(x, torch.Tensor) else x for k, x in kwargs.items()})
@@ -69,16 +71,24 @@ def _factory(original: Any, name: str) -> Any:
                     f"device type {device.type} does not match device type of out parameter ({here.type})"
                 )
             return original(*args, **kwargs)
-        if name in _MADE_FROM_DATA and args and isinstance(args[0], torch.Tensor):
+        if name in _MADE_FROM_DATA and args and isinstance(args[0], torch.Tensor) and watched.now():
+            copy = name == "tensor" or bool(kwargs.get("copy"))
+            source = args[0].detach() if name == "tensor" or kwargs.get("requires_grad") else args[0]
+            made = source.to(device, kwargs.get("dtype") or source.dtype, copy=copy)
+        elif name in _MADE_FROM_DATA and args and isinstance(args[0], torch.Tensor):
             made = original(*args, **kwargs)
             made = (made.detach() if kwargs.get("requires_grad") else made).to(device)
+        elif watched.now():
+            made = _seen(original, name, device, args, kwargs, named)
         else:
             with _drawing(name, device, kwargs.get("generator")):
-                made = mark(original(*args, device="cpu", **kwargs), device)
+                made = _made(original, device, *args, **kwargs)
         return made.requires_grad_() if kwargs.get("requires_grad") else made
 
     @functools.wraps(original)
     def factory(*args: Any, device: Any = None, pin_memory: bool = False, **kwargs: Any) -> torch.Tensor:
+        if device is None and default_type is not None:
+            device = _of_default_type(args, kwargs)
         if pin_memory:
             made = factory(*args, device=device, **kwargs)
             return made if name in _MADE_FROM_DATA and isinstance(made, SimulatedTensor) else _pinned(made)
@@ -92,18 +102,50 @@ def _factory(original: Any, name: str) -> Any:
             return original(*args, **kwargs)  # a default device comes back through _under_default_device
         if device is None:
             device = torch.get_default_device()
-        device = resolve(device)
+        try:
+            named, device = device, resolve(device)
+        except TypeError:  # a bool, a list
+            return original(*args, device=device, **kwargs)  # refused, by PyTorch
         if (
             device.type == "cuda"
             or isinstance(kwargs.get("out"), SimulatedTensor)
             or (name in _MADE_FROM_DATA and args and isinstance(args[0], SimulatedTensor))
         ):
-            return make(device, args, kwargs)
+            return make(device, args, kwargs, named)
         randomness.check_generator(kwargs.get("generator"), device)
         return original(*args, device=device, **kwargs)
 
     _makers[original] = make
     return factory
+
+
+def _of_default_type(args: Any, kwargs: Any) -> torch.device | None:
+    """The default type's device, where neither a default device nor an argument says another."""
+    given = any(isinstance(x, torch.Tensor) for x in (*args, *kwargs.values()))
+    stack = torch.overrides._get_current_function_mode_stack()
+    return None if given or any(isinstance(mode, DeviceContext) for mode in stack) else default_type
+
+
+def _seen(original: Any, name: str, device: torch.device, args: Any, kwargs: Any, named: Any) -> torch.Tensor:
+    """What a factory makes while a mode is on: by the operator, on the device as the program has named it.
+
+    Data comes to a tensor where no mode sees it (torch/csrc/utils/tensor_new.cpp, internal_new_from_data).
+    """
+    if name in _UNSEEN or name.startswith("sparse_"):
+        with watched.unseen():
+            made = _made(original, device, *args, **kwargs)
+        return made if name.startswith("sparse_") else cast(torch.Tensor, torch.ops.aten.lift_fresh.default(made))
+    with watched.asking():
+        made = original(*args, device=device if isinstance(named, int) else named, **kwargs)
+    return made
+
+
+def _made(original: Any, device: torch.device, *args: Any, **kwargs: Any) -> torch.Tensor:
+    """A tensor that is made on the CPU and is then on a GPU; from data, that is a copy."""
+    made = original(*args, device="cpu", **kwargs)
+    if waiting.level and original.__name__ in (*_MADE_FROM_DATA, "new_tensor"):
+        waiting.copies(made, device, False)
+    return mark(made, device)
 
 
 def _drawing(name: str, device: torch.device, generator: Any = None) -> contextlib.AbstractContextManager[None]:
@@ -120,28 +162,48 @@ def _pinned(made: torch.Tensor) -> torch.Tensor:
 
 
 @functools.cache
-def _like(original: Any) -> Any:
+def like(original: Any) -> Any:
     """zeros_like and new_zeros: on the device of the first argument, unless told otherwise."""
 
     @functools.wraps(original)
-    def like(
+    def made_like(
         source: torch.Tensor, *args: Any, device: Any = None, pin_memory: bool = False, **kwargs: Any
     ) -> torch.Tensor:
         if pin_memory:
-            return _pinned(like(source, *args, device=device, **kwargs))
+            return _pinned(made_like(source, *args, device=device, **kwargs))
         here = device_of(source)
-        target = here if device is None else resolve(device)
+        try:
+            target = here if device is None else resolve(device)
+        except TypeError:
+            return original(source, *args, device=device, **kwargs)  # refused, by PyTorch
         if target.type != "cuda":
             if target == here:
                 return original(source, *args, **kwargs)
+            if watched.now() and source.layout is torch.strided:
+                return _like_seen(original, source, target, device, args, kwargs)
             return original(unmark(source), *args, device=target, **kwargs)
         if args and isinstance(args[0], torch.TypedStorage | torch.UntypedStorage):
             return mark(original(unmark(source), *args), target)  # x.new(storage) takes that memory
+        if watched.now() and source.layout is torch.strided:
+            return _like_seen(original, source, target, device, args, kwargs)
         with _drawing(original.__name__, target, kwargs.get("generator")):
-            made = mark(original(unmark(source), *args, device="cpu", **kwargs), target)
+            made = _made(original, target, unmark(source), *args, **kwargs)
         return made.requires_grad_() if kwargs.get("requires_grad") else made
 
-    return like
+    return made_like
+
+
+def _like_seen(
+    original: Any, source: torch.Tensor, device: torch.device, named: Any, args: Any, kwargs: Any
+) -> torch.Tensor:
+    name = original.__name__
+    if name in ("new", "new_tensor"):
+        made = _seen(original, name, device, (unmark(source), *args), kwargs, named)
+    elif named is None:
+        made = original(source, *args, **kwargs)
+    else:
+        made = _seen(original, name, device, (source, *args), kwargs, named)
+    return made.requires_grad_() if kwargs.get("requires_grad") else made
 
 
 def _under_default_device(context: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -151,6 +213,6 @@ def _under_default_device(context: Any, func: Any, types: Any, args: Any = (), k
         device = resolve(context.device)
         if device.type == "cuda" and func in _makers:
             kwargs.pop("device", None)
-            return _makers[func](device, args, kwargs)
+            return _makers[func](device, args, kwargs, context.device)
         kwargs["device"] = device
     return func(*args, **kwargs)

@@ -6,12 +6,13 @@ stays, what it holds is exchanged (Module.to does `param.data = moved`).
 
 import functools
 import re
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
 import torch
 
-from samedevice.simulation import devices
+from samedevice.simulation import devices, streams, waiting, watched
 from samedevice.simulation.classes import dispatches_itself, refuse_class, twin_of
 from samedevice.simulation.devices import CPU, device_of, resolve
 from samedevice.simulation.exchange import exchange, moved_after
@@ -23,6 +24,7 @@ _type = torch.Tensor.type
 _copy = torch.Tensor.copy_
 _setitem = torch.Tensor.__setitem__
 _pin_memory = torch.Tensor.pin_memory
+_record_stream = torch.Tensor.record_stream
 _data = torch.Tensor.data
 _parse_to = torch._C._nn._parse_to
 
@@ -32,6 +34,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     for name, function in (
         ("to", to), ("cuda", cuda), ("cpu", cpu), ("type", type_), ("type_as", type_as),
         ("copy_", copy_), ("__setitem__", setitem), ("pin_memory", pin_memory), ("is_pinned", is_pinned),
+        ("record_stream", record_stream),
         ("data", property(_get_data, _set_data, _delete_data)),
     ):  # fmt: skip
         yield torch.Tensor, name, function
@@ -47,9 +50,17 @@ class _ToCopy(torch.autograd.Function):
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(tensor: torch.Tensor, device: torch.device, dtype: torch.dtype, memory_format: Any) -> torch.Tensor:
-        copy = _to(unmark(tensor), dtype, copy=True, memory_format=memory_format)
-        return mark(copy, device) if device.type == "cuda" else copy
+    def forward(
+        tensor: torch.Tensor, device: torch.device, dtype: Any, memory_format: Any, non_blocking: bool
+    ) -> torch.Tensor:
+        if waiting.level:
+            waiting.copies(tensor, device, non_blocking)
+        if not watched.now():
+            return _copied(tensor, device, dtype, memory_format)
+        if tensor.layout is torch.strided:
+            return _copied_seen(tensor, device, dtype, memory_format, non_blocking)
+        with watched.unseen():
+            return _copied(tensor, device, dtype, memory_format)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
@@ -58,7 +69,8 @@ class _ToCopy(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> Any:
-        return move(gradient, ctx.source, ctx.source_dtype), None, None, None
+        dtype = None if gradient.dtype == ctx.source_dtype else ctx.source_dtype
+        return move(gradient, ctx.source, dtype), None, None, None, None
 
     @staticmethod
     def jvp(ctx: Any, tangent: torch.Tensor, *_: None) -> torch.Tensor:
@@ -69,25 +81,41 @@ _ToCopy._backward_cls.__name__ = "ToCopyBackward0"  # what `grad_fn=` shows
 
 
 def move(
-    tensor: torch.Tensor, device: torch.device, dtype: Any = None, memory_format: Any = torch.preserve_format
+    tensor: torch.Tensor, device: torch.device, dtype: Any = None, memory_format: Any = None, non_blocking: bool = False
 ) -> torch.Tensor:
     """`tensor` on `device`: itself if it is there, else a copy that carries its gradient back."""
     if device_of(tensor) == device:
-        if dtype is None and memory_format is torch.preserve_format:
+        if dtype is None and memory_format in (None, torch.preserve_format):
             return tensor
         return _to(tensor, tensor.dtype if dtype is None else dtype, memory_format=memory_format)
-    dtype = tensor.dtype if dtype is None else dtype
     if dispatches_itself(type(tensor)):
         if device.type == "cuda" and not isinstance(tensor, torch._subclasses.FakeTensor):
             refuse_class(type(tensor))
         return _to(tensor, device, dtype, memory_format=memory_format)
     if device.type not in ("cuda", "cpu"):
-        return _to(unmark(tensor), device, dtype)
+        return _to(tensor if watched.now() else unmark(tensor), device, dtype)
     if tensor.is_meta:
         return _to(tensor, CPU)  # refused, by PyTorch
     if torch.is_grad_enabled() and tensor.requires_grad:
-        return _ToCopy.apply(tensor, device, dtype, memory_format)
-    return _ToCopy.forward(tensor, device, dtype, memory_format)
+        return _ToCopy.apply(tensor, device, dtype, memory_format, non_blocking)
+    return _ToCopy.forward(tensor, device, dtype, memory_format, non_blocking)
+
+
+def _copied(tensor: torch.Tensor, device: torch.device, dtype: Any, memory_format: Any) -> torch.Tensor:
+    copy = _to(unmark(tensor), tensor.dtype if dtype is None else dtype, copy=True, memory_format=memory_format)
+    return mark(copy, device) if device.type == "cuda" else copy
+
+
+def _copied_seen(
+    tensor: torch.Tensor, device: torch.device, dtype: Any, memory_format: Any, non_blocking: bool
+) -> torch.Tensor:
+    """The copy as modes see it: Tensor.to(device) names the layout, Tensor.to(device, dtype) does not."""
+    options = {"dtype": tensor.dtype, "layout": tensor.layout} if dtype is None else {"dtype": dtype}
+    with watched.asking():
+        copy: torch.Tensor = torch.ops.aten._to_copy.default(
+            tensor, **options, device=device, non_blocking=non_blocking, memory_format=memory_format
+        )
+    return copy
 
 
 def parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
@@ -96,7 +124,7 @@ def parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
         return (device_of(args[0]), args[0].dtype, *_parse_to(*args, **kwargs)[2:])
     if args and isinstance(args[0], int) and not isinstance(args[0], bool):
         args = (torch.device("cuda", args[0]), *args[1:])
-    if isinstance(kwargs.get("device"), int):
+    if isinstance(kwargs.get("device"), int) and not isinstance(kwargs["device"], bool):
         kwargs = kwargs | {"device": torch.device("cuda", kwargs["device"])}
     return _parse_to(*args, **kwargs)
 
@@ -124,30 +152,27 @@ def to(self: torch.Tensor, *args: Any, copy: bool = False, **kwargs: Any) -> tor
         args, copy = args[:-1], args[-1]
     device, dtype, non_blocking, memory_format = parse_to(*args, **kwargs)
     target = device_of(self) if device is None else resolve(device)
-    memory_format = torch.preserve_format if memory_format is None else memory_format
     if target == device_of(self):
         return _to(self, self.dtype if dtype is None else dtype, non_blocking, copy, memory_format=memory_format)
-    moved = move(self, target, dtype, memory_format)
+    moved = move(self, target, dtype, memory_format, non_blocking)
     if non_blocking and target is CPU:
-        moved.untyped_storage()._samedevice_pinned = True  # native/TensorConversions.cpp, _to_copy: pin_out
+        _pin(moved)  # native/TensorConversions.cpp, _to_copy: pin_out
     return moved
 
 
 @_subclasses_first
-def cuda(
-    self: torch.Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = torch.preserve_format
-) -> torch.Tensor:
+def cuda(self: torch.Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> torch.Tensor:
     # torch/csrc/autograd, python_variable_methods.cpp, THPVariable_cuda
-    if not isinstance(device, int | str | torch.device | None):
+    if isinstance(device, bool) or not isinstance(device, int | str | torch.device | None):
         raise TypeError(f"cuda(): argument 'device' (position 1) must be torch.device, not {type(device).__name__}")
     target = resolve("cuda" if device is None else torch.device(device))
     if target.type != "cuda":
         raise RuntimeError("Invalid device, must be cuda device")
-    return move(self, target, None, memory_format)
+    return move(self, target, None, memory_format, non_blocking)
 
 
 @_subclasses_first
-def cpu(self: torch.Tensor, *, memory_format: Any = torch.preserve_format) -> torch.Tensor:
+def cpu(self: torch.Tensor, *, memory_format: Any = None) -> torch.Tensor:
     return move(self, CPU, None, memory_format)
 
 
@@ -162,7 +187,8 @@ def type_(self: torch.Tensor, dtype: Any = None, non_blocking: bool = False, **k
     if not isinstance(dtype, str | type):
         raise TypeError("dtype must be a type, str, or dtype object")
     name = dtype if isinstance(dtype, str) else f"{dtype.__module__}.{dtype.__name__}"
-    plain = _type(torch.empty(0, device="cpu"), name.replace("torch.cuda.", "torch.", 1)).dtype
+    with watched.unseen():
+        plain = _type(torch.empty(0, device="cpu"), name.replace("torch.cuda.", "torch.", 1)).dtype
     if not name.startswith("torch.cuda."):
         return move(self, CPU, plain)
     return move(self, device_of(self) if isinstance(self, SimulatedTensor) else resolve("cuda"), plain)
@@ -203,14 +229,34 @@ def pin_memory(self: torch.Tensor, device: Any = None) -> torch.Tensor:
     devices.use()
     if is_pinned(self):
         return self
-    pinned = self.detach().clone()
-    pinned.untyped_storage()._samedevice_pinned = True
+    pinned = self.clone()  # with a history, as PyTorch's _pin_memory has a derivative
+    _pin(pinned)
     return pinned
+
+
+# The memory that is pinned, by its address: any tensor in it is, as the driver is asked (cuda/PinnedMemoryAllocator).
+_pinned: "weakref.WeakValueDictionary[int, torch.UntypedStorage]" = weakref.WeakValueDictionary()
+
+
+def _pin(tensor: torch.Tensor) -> None:
+    storage = tensor.untyped_storage()
+    if storage.nbytes():
+        _pinned[storage.data_ptr()] = storage
 
 
 @functools.wraps(torch.Tensor.is_pinned)
 def is_pinned(self: torch.Tensor, device: Any = None) -> bool:
-    return not self.is_meta and "_samedevice_pinned" in self.untyped_storage().__dict__
+    if self.is_meta or isinstance(self, SimulatedTensor) or not _pinned:
+        return False
+    address = self.untyped_storage().data_ptr()
+    return any(start <= address < start + storage.nbytes() for start, storage in list(_pinned.items()))
+
+
+@functools.wraps(torch.Tensor.record_stream)
+def record_stream(self: torch.Tensor, s: Any) -> None:
+    if isinstance(s, streams.AnyStream):
+        s = streams.original(stream_id=s.stream_id, device_index=s.device_index, device_type=s.device_type)
+    return _record_stream(self, s)  # of the CPU: refused, by PyTorch
 
 
 def materialize(self: Any, shape: Any, device: Any = None, dtype: Any = None) -> None:

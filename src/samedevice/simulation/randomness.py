@@ -170,7 +170,10 @@ class _GeneratorFace(devices.Face):
     """For torch.Generator: makes a CPU's or a GPU's."""
 
     def __call__(self, device: Any = "cpu") -> torch.Generator:
-        asked = torch.device(device)
+        try:
+            asked = torch.device(device)
+        except TypeError:
+            return cpu_generator(device)  # refused, by PyTorch
         if asked.type == "cuda":
             return Generator.on(asked)  # no GPU is looked for yet
         return CPUGenerator() if asked.type == "cpu" else cpu_generator(asked)

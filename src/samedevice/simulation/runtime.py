@@ -13,7 +13,18 @@ from typing import Any, NoReturn
 import torch
 from torch.backends.cuda import cuFFTPlanCache, cuFFTPlanCacheManager
 
-from samedevice.simulation import allocation, autocast, compilers, devices, memory, properties, randomness, streams
+from samedevice.simulation import (
+    allocation,
+    autocast,
+    compilers,
+    devices,
+    memory,
+    properties,
+    randomness,
+    streams,
+    tensor,
+    waiting,
+)
 from samedevice.simulation.properties import NAME as NAME
 
 _pools = itertools.count(1)
@@ -26,11 +37,11 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     yield torch, "device", devices.DeviceFace
     in_c = {
         "_cuda_init": devices.use, "_cuda_getDeviceCount": devices.ask, "_cuda_getDevice": devices.current,
-        "_cuda_setDevice": devices.set_current, "_cuda_exchangeDevice": exchange_device,
+        "_cuda_setDevice": _set_device, "_cuda_exchangeDevice": exchange_device,
         "_cuda_maybeExchangeDevice": exchange_device, "_cuda_canDeviceAccessPeer": lambda device, peer: device != peer,
         "_cuda_synchronize": _nothing, "_cuda_emptyCache": _nothing, "_cuda_ipc_collect": _nothing,
         "_cuda_sleep": _nothing, "_cuda_clearCublasWorkspaces": _nothing, "_cuda_getArchFlags": _nothing,
-        "_cuda_set_sync_debug_mode": _set_sync_debug_mode, "_cuda_get_sync_debug_mode": lambda: 0,
+        "_cuda_set_sync_debug_mode": _set_sync_debug_mode, "_cuda_get_sync_debug_mode": lambda: waiting.level,
         "_cuda_isCurrentStreamCapturing": lambda: False,
         "_cuda_getCurrentBlasHandle": _refused("cuBLAS, so it has no handle"),
         "_cuda_getCurrentSolverHandle": _refused("cuSOLVER, so it has no handle"),
@@ -41,6 +52,8 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
         "_accelerator_synchronizeDevice": devices.gpu, "_accelerator_emptyCache": _nothing,
         "_accelerator_emptyHostCache": _nothing, "_accelerator_getDeviceCapability": _device_capability,
     }  # fmt: skip
+    yield waiting, "level", 0
+    yield tensor, "_run", _run
     for name, function in in_c.items():
         yield torch._C, name, function
     # What torch.cuda chose when it was imported, or would answer for the GPUs of this machine.
@@ -102,8 +115,16 @@ def current_device() -> int:
     return devices.current()
 
 
+def _set_device(index: int) -> None:
+    if isinstance(index, bool):
+        raise RuntimeError("invalid argument to setDevice")  # torch/csrc/cuda/Module.cpp
+    devices.set_current(index)
+
+
 def exchange_device(index: int) -> int:
     """Make `index` current and return what was; -1 changes nothing (c10/cuda/CUDAFunctions.cpp)."""
+    if isinstance(index, bool):
+        raise RuntimeError("invalid argument to exchangeDevice")  # torch/csrc/cuda/Module.cpp
     if index < 0:
         return -1
     before = current_device()
@@ -115,12 +136,17 @@ def _device_capability(index: int) -> NoReturn:
     raise RuntimeError("Backend doesn't support getting device capabilities.")  # torch/csrc/DeviceAccelerator.cpp
 
 
+_run = tensor._run
+
+
 def _set_sync_debug_mode(mode: int) -> None:
-    if mode:
-        raise NotImplementedError(
-            "samedevice does not simulate asynchrony: every operation waits, so torch.cuda.set_sync_debug_mode has "
-            "nothing to warn about"
-        )
+    waiting.set_level(mode)
+    tensor._run = _run_and_wait if waiting.level else _run
+
+
+def _run_and_wait(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
+    waiting.before(func, args, kwargs or {})
+    return _run(func, args, kwargs, device)
 
 
 def _cudart() -> types.SimpleNamespace:

@@ -16,6 +16,7 @@ from samedevice.simulation import (
     layers,
     legacy,
     linear_algebra,
+    modes,
     moves,
     nested,
     parallel,
@@ -44,6 +45,7 @@ _PARTS = (
     workers,
     transforms,
     nested,
+    modes,
 )
 
 

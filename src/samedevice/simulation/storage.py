@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from samedevice.simulation import memory
+from samedevice.simulation import memory, waiting
 from samedevice.simulation.devices import CPU, resolve
 
 _device = torch.UntypedStorage.device
@@ -58,6 +58,8 @@ def to(self: torch.UntypedStorage, *, device: Any, non_blocking: bool = False) -
 
 
 def _copy(self: torch.UntypedStorage, target: torch.device) -> torch.UntypedStorage:
+    if {target.type, device(self).type} == {"cpu", "cuda"} and self.nbytes():
+        waiting.wait()
     copy = torch.UntypedStorage(self.nbytes(), device="cpu" if target.type == "cuda" else target)
     copy.copy_(self)
     return _on(target, copy) if target.type == "cuda" else copy

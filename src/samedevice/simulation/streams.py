@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from samedevice.simulation import devices
+from samedevice.simulation import devices, waiting
 from samedevice.simulation.devices import resolve
 from samedevice.simulation.events import AnyEvent, Event
 
@@ -23,7 +23,7 @@ _HIGHEST = -3  # the priority, as on today's GPUs; the lowest is 0
 
 _current = threading.local()
 _numbers: dict[tuple[int, int], Iterator[int]] = {}
-_stream, _event = torch.Stream, torch.Event
+original, _event = torch.Stream, torch.Event
 
 
 class _Face(devices.Face):
@@ -42,10 +42,10 @@ class _Face(devices.Face):
 
     @property
     def simulated(self) -> Any:
-        return _AnyStream if self.original is _stream else AnyEvent
+        return AnyStream if self.original is original else AnyEvent
 
 
-class _AnyStream:
+class AnyStream:
     """torch.Stream on a simulated GPU (torch/csrc/Stream.cpp)."""
 
     device_type = _CUDA
@@ -78,7 +78,8 @@ class _AnyStream:
     def is_capturing(self) -> bool:
         return False
 
-    def synchronize(self) -> None: ...
+    def synchronize(self) -> None:
+        waiting.wait()
 
     def wait_event(self, event: Any) -> None:
         event.wait(self)
@@ -102,7 +103,7 @@ class _AnyStream:
         devices.set_current(device)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _AnyStream) and (self.stream_id, self.device) == (other.stream_id, other.device)
+        return isinstance(other, AnyStream) and (self.stream_id, self.device) == (other.stream_id, other.device)
 
     def __hash__(self) -> int:
         return hash((self.stream_id, self.device))
@@ -111,7 +112,7 @@ class _AnyStream:
         return f"torch.Stream device_type=cuda, device_index={self.device_index}, stream_id={self.stream_id}"
 
 
-class Stream(_AnyStream):
+class Stream(AnyStream):
     """torch.cuda.Stream (torch/cuda/streams.py)."""
 
     def __init__(self, device: Any = None, priority: int = 0, **kwargs: Any) -> None:
@@ -135,7 +136,7 @@ class Stream(_AnyStream):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Stream) and super().__eq__(other)
 
-    __hash__ = _AnyStream.__hash__
+    __hash__ = AnyStream.__hash__
 
     def __repr__(self) -> str:
         return f"<torch.cuda.Stream device={self.device} cuda_stream={self.cuda_stream:#x}>"
@@ -178,7 +179,7 @@ def set_stream(stream_id: int, device_index: int, device_type: int) -> None:
     vars(_current)[str(device_index)] = stream_id
 
 
-_AnyStream.__name__, _AnyStream.__module__ = "Stream", "torch"
+AnyStream.__name__, AnyStream.__module__ = "Stream", "torch"
 Stream.__module__ = ExternalStream.__module__ = "torch.cuda"
 
 
@@ -190,7 +191,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     for owner in (torch.cuda, torch.cuda.streams):
         for stand_in in (Stream, ExternalStream, Event):
             yield owner, stand_in.__name__, stand_in
-    yield torch, "Stream", _Face("Stream", (), {"__module__": "torch", "original": _stream})
+    yield torch, "Stream", _Face("Stream", (), {"__module__": "torch", "original": original})
     yield torch, "Event", _Face("Event", (), {"__module__": "torch", "original": _event})
     yield torch._C, "_cuda_setStream", set_stream
     yield torch._C, "_cuda_getCurrentStream", lambda index: (_current_id(_checked(index)), _checked(index), _CUDA)
@@ -201,8 +202,8 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     yield torch._C, "_accelerator_setStream", _set_accelerator_stream
 
 
-def _accelerator_stream(index: int) -> _AnyStream:
-    return _AnyStream(stream_id=_current_id(_checked(index)), device_index=_checked(index))
+def _accelerator_stream(index: int) -> AnyStream:
+    return AnyStream(stream_id=_current_id(_checked(index)), device_index=_checked(index))
 
 
 def _set_accelerator_stream(stream: Any) -> None:

@@ -13,16 +13,14 @@ from typing import Any, NoReturn
 
 import torch
 
-from samedevice.simulation import classes, kernels, placement, randomness, sparse, transforms
-from samedevice.simulation.devices import CPU, device_of, in_forked_child, present, refuse_absent
+from samedevice.simulation import classes, kernels, placement, randomness, sparse, transforms, waiting, watched
+from samedevice.simulation.devices import CPU, device_of, in_forked_child, present, refuse_absent, resolve
 
 _below = torch._C._DisableTorchDispatch
 _call_below = torch._C._disabled_torch_dispatch_impl  # the same for one call, and faster
 _make_subclass = torch.Tensor._make_subclass
 
 ABSENT: Any = object()  # put in place of an attribute of a class or module: it has none of its own
-
-_META = torch.device("meta")
 
 # PyTorch calls __torch_dispatch__ with every key above Python switched off, those that resolve conjugated and negated
 # views included (c10/core/DispatchKey.h); a kernel that makes such views inside, like linalg.pinv's, then computes
@@ -89,11 +87,19 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
         return storage
 
     def tolist(self) -> Any:
+        if watched.now():  # torch/csrc/utils/tensor_list.cpp copies to the CPU first
+            with torch.no_grad():
+                return self.cpu().tolist()
+        waiting.copies(self, CPU, False)
         return unmark(self).tolist()
 
     def numpy(self, *, force: bool = False) -> Any:
         if force:
-            return unmark(self).resolve_conj().resolve_neg().numpy()
+            if not watched.now():
+                waiting.copies(self, CPU, False)
+            copied = self.detach().cpu() if watched.now() else unmark(self)
+            with _below():
+                return copied.resolve_conj().resolve_neg().numpy()
         # torch/csrc/utils/tensor_numpy.cpp
         raise TypeError(
             f"can't convert {self.device} device type tensor to numpy. "
@@ -110,6 +116,8 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
 
     def record_stream(self, stream: Any) -> None:
         """Nothing is asynchronous here, so no memory can be reused too early."""
+        if not isinstance(stream, torch.Stream):
+            raise RuntimeError("unknown parameter type")  # torch/csrc/utils/python_arg_parser.h
 
     def __format__(self, spec: str) -> str:
         plain = type(self) is SimulatedTensor
@@ -165,12 +173,14 @@ def _refuse_absent(func: Any, args: Any, kwargs: Any) -> None:
 
 def _run(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
     """Compute on the CPU, below the Python key; what is new lives on `device`."""
+    if kwargs and kwargs.get("device") is not None:
+        device, kwargs = _named(kwargs, device)
     if _met_complex:
         with _with_keys(_included(), _ABOVE_BUT_VIEWS):
             result = func._op(*args, **(kwargs or {}))
     else:
         result = _call_below(func._op, (), args, kwargs or {})
-    if device is CPU or (kwargs and kwargs.get("device") == _META):  # C++ asks for meta tensors to learn a shape
+    if device is CPU:
         return result
     kind = type(result)
     if kind is torch.Tensor:
@@ -180,6 +190,19 @@ def _run(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
     if result is None and func._schema.name.startswith("aten::_foreach_") and "zero" not in func._schema.name:
         torch.autograd.graph.increment_version(args[0])  # native/cuda/Foreach*.cu; autograd does it for single tensors
     return result
+
+
+def _named(kwargs: Any, home: torch.device) -> tuple[torch.device, Any]:
+    """Where the result of an operator lives that names a device, and the arguments to compute it with on the CPU.
+
+    The CPU is what C++ takes a simulated tensor's device for: unless the program named it, `home` is meant.
+    """
+    device: torch.device = kwargs["device"]
+    if device.type == "cuda":
+        return resolve(device), kwargs | {"device": CPU}
+    if device.type == "cpu" and not watched.asked():
+        return home, kwargs
+    return CPU, kwargs  # as it comes: C++ asks for meta tensors to learn a shape
 
 
 def _compose(func: Any, key: Any, args: Any, kwargs: Any) -> Any:

@@ -1,10 +1,12 @@
 """Programs in which one thing alone is at fault: an index, a generator, a container, a gradient, a name, a file."""
 
+import contextlib
 import io
 import os
 
 import numpy
 import torch
+import torch.distributed
 from tests.doctor.broken_programs.kept import broken, classifier, loader
 from torch import nn
 
@@ -356,3 +358,42 @@ def a_batch_that_goes_to_the_current_gpu_in_the_failing_line():
     with torch.cuda.device(1):
         model = nn.Linear(8, 3).cuda()
     model(x.cuda())
+
+
+# ddp_unused_parameters
+
+
+class Old(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.old_head, self.head = nn.Linear(8, 8), nn.Linear(8, 2), nn.Linear(8, 4)
+
+    def forward(self, x):
+        return self.head(self.body(x))
+
+
+@contextlib.contextmanager
+def one_process():
+    torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
+    try:
+        yield
+    finally:
+        torch.distributed.destroy_process_group()
+
+
+@broken("ddp_unused_parameters", "net.module.old_head.weight")
+def a_layer_that_forward_does_not_use():
+    with one_process():
+        net = nn.parallel.DistributedDataParallel(Old())
+        for x, y in loader():
+            nn.functional.cross_entropy(net(x), y).backward()
+
+
+@broken("ddp_unused_parameters", "model.old_head.weight")
+def the_same_of_a_model_with_a_name_and_a_frozen_layer():
+    model = Old()
+    model.body.requires_grad_(False)
+    with one_process():
+        net = nn.parallel.DistributedDataParallel(model)
+        for x, y in loader():
+            nn.functional.cross_entropy(net(x), y).backward()

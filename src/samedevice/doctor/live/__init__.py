@@ -80,6 +80,8 @@ class Culprit:
             asked = "a device that is not there" if self.device == "unknown" else self.device
             return f"`{self.expression}` asks for {asked}."
         size = f", of shape {self.shape}," if self.shape is not None else ""
+        if self.cause == "ddp_unused_parameters":
+            return f"`{self.expression}`{size} had no part in the loss."
         return f"`{self.expression}`{size} is on {self.device}: {self.owner}."
 
 

@@ -18,6 +18,7 @@ from samedevice.doctor.live.safely import MISSING
 from samedevice.doctor.live.scene import Scene
 from samedevice.doctor.live.stack import Call
 from samedevice.doctor.live.suspects import Party, parties_of
+from samedevice.doctor.live.unreduced import waited_for
 from samedevice.doctor.live.values import Operand, operands, value
 
 # Causes whose tensor is on an accelerator and is wanted on the CPU.
@@ -43,6 +44,8 @@ def lone_suspects(scene: Scene, cause: str) -> list[Party]:
         return named or list(made_in_a_replica(scene)) or shared
     if cause == "checkpoint_map_location":
         return list(loaded(scene))
+    if cause == "ddp_unused_parameters":
+        return list(waited_for(scene))
     if cause == "fork_cuda":
         return list(touched_in_a_worker(scene))
     if cause == "grad_device" and (returned := [*returned_gradient(scene), *returned_by_a_hook(scene)]):
@@ -60,7 +63,7 @@ def is_lone(cause: str) -> bool:
     """Whether such a cause is about one thing alone, wherever the others are."""
     return cause in _WANTED_ON_CPU | _DEVICE_NAMED | {
         "generator_device", "container_not_moved", "checkpoint_map_location", "data_parallel_unreplicated_state",
-        "data_parallel_root_device",
+        "data_parallel_root_device", "ddp_unused_parameters",
     }  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from samedevice.doctor.live.files import mapped
 from samedevice.doctor.live.modules import assigned_below_an_optimizer, created_once, filled, registered, root_of
 from samedevice.doctor.live.rewriting import LONGEST, in_line, is_code, made_there, set_to
 from samedevice.doctor.live.safely import MISSING
+from samedevice.doctor.live.unreduced import frozen
 from samedevice.doctor.live.vain import second_name
 from samedevice.doctor.live.values import value
 from samedevice.doctor.live.wanted import device_asked_for, device_at, device_of_the_text
@@ -93,6 +94,8 @@ def fix(about: Suspect, cause: str) -> str:
             return _modern(about)
         case "checkpoint_map_location":
             return mapped(about)
+        case "ddp_unused_parameters":
+            return frozen(about)
     return _moved(about)
 
 

@@ -1,0 +1,46 @@
+"""Whether a TorchDispatchMode of the program's sees what happens, and what it then sees.
+
+The simulation makes a tensor on a GPU, and moves one, by operators on the CPU, which are its own affair. So while a
+mode is on, a factory or a move calls PyTorch's own operator with the devices that the program names: PyTorch hands it
+to the modes (c10/core/impl/TorchDispatchModeTLS.h), and what they let through comes to
+SimulatedTensor.__torch_dispatch__ or, where no tensor is simulated yet, to allocation.py.
+"""
+
+import contextlib
+import threading
+from collections.abc import Iterator
+
+import torch
+
+_how_many = torch._C._len_torch_dispatch_stack
+_is_excluded = torch._C._dispatch_tls_is_dispatch_key_excluded
+_level = torch._C._functorch.peek_interpreter_stack
+_PYTHON = torch._C.DispatchKey.Python
+
+unseen = torch._C._DisableTorchDispatch  # inside, no mode sees anything
+
+_local = threading.local()
+
+
+def now() -> bool:
+    """Whether a mode sees what this thread does; not inside torch.func, which wraps tensors on its own."""
+    return bool(_how_many()) and not _is_excluded(_PYTHON) and _level() is None
+
+
+@contextlib.contextmanager
+def asking() -> Iterator[None]:
+    """Inside, an operator that names the CPU means the CPU.
+
+    Elsewhere it is C++ that names it: it takes a simulated tensor for one on the CPU and means "where my input is".
+    """
+    before = asked()
+    _local.asked = True
+    try:
+        yield
+    finally:
+        _local.asked = before
+
+
+def asked() -> bool:
+    """Whether the program has named the device of the operator that runs."""
+    return getattr(_local, "asked", False)

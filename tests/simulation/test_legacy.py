@@ -1,0 +1,122 @@
+"""Code from before `device=`: legacy constructors, Tensor.new and default tensor types, as on PyTorch's CUDA build."""
+
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+
+from samedevice.simulation import legacy
+
+pytestmark = [
+    pytest.mark.usefixtures("two_gpus"),
+    pytest.mark.filterwarnings("ignore:torch.set_default_tensor_type"),
+    pytest.mark.filterwarnings(r"ignore:The torch.cuda.\*DtypeTensor constructors"),
+]
+
+_CPU_EXPECTED = "legacy constructor expects device type: cpu but device type: cuda was passed"
+_CUDA_EXPECTED = "legacy constructor expects device type: cuda but device type: cpu was passed"
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: torch.ones(2).new([1.0, 2.0], device="cuda"), _CPU_EXPECTED),
+        (lambda: torch.ones(2).new(2, device="cuda"), _CPU_EXPECTED),
+        (lambda: torch.ones(2, device="cuda").new([1.0, 2.0], device="cpu"), _CUDA_EXPECTED),
+        (lambda: torch.cuda.FloatTensor(2, device="cpu"), _CUDA_EXPECTED),
+        (lambda: torch.FloatTensor(2, device="cuda"), _CPU_EXPECTED),
+        (lambda: torch.Tensor([1.0], device="cuda"), _CPU_EXPECTED),
+    ],
+)
+def test_a_legacy_constructor_stays_on_its_type_of_device(make: Callable[[], Any], text: str) -> None:
+    with pytest.raises(RuntimeError) as error:
+        make()
+    assert str(error.value) == text
+
+
+def test_the_index_is_free() -> None:
+    here = torch.ones(2, device="cuda")
+    made = (torch.cuda.FloatTensor(2, device="cuda:1"), here.new(2, device="cuda:1"), here.new([2.0], device="cuda:1"))
+    assert {str(x.device) for x in made} == {"cuda:1"}
+    assert str(here.new([1.0]).device) == "cuda:0"
+
+
+def test_new_of_a_tensor_is_that_tensor() -> None:
+    cpu, gpu = torch.ones(2), torch.ones(2, device="cuda")
+    assert gpu.new(gpu).data_ptr() == gpu.data_ptr()
+    options = "layout=Strided, requires_grad=false (default), pinned_memory=false (default), memory_format=(nullopt))"
+    for first, second, here, there in ((cpu, gpu, "cpu", "cuda:0"), (gpu, cpu, "cuda", "cpu")):
+        with pytest.raises(TypeError) as error:
+            first.new(second)
+        assert str(error.value) == (
+            f"expected TensorOptions(dtype=float, device={here}, {options} "
+            f"(got TensorOptions(dtype=float, device={there}, {options})"
+        )
+
+
+def test_the_constructors_of_a_gpu_warn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(legacy, "_warned", False)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        torch.cuda.FloatTensor(2)
+        torch.cuda.LongTensor([1])
+    assert [(str(warning.message), warning.filename) for warning in told] == [
+        (
+            "The torch.cuda.*DtypeTensor constructors are no longer recommended. It's best to use methods such as "
+            "torch.tensor(data, dtype=*, device='cuda') to create tensors.",
+            __file__,
+        )
+    ]
+
+
+@pytest.fixture
+def cuda_by_default(two_gpus: None) -> Iterator[None]:
+    torch.set_default_tensor_type("torch.cuda.FloatTensor")
+    try:
+        yield
+    finally:
+        torch.set_default_tensor_type("torch.FloatTensor")
+
+
+def _devices() -> dict[str, str]:
+    texts = (
+        "torch.Tensor([1.])", "torch.Tensor(2)", "torch.Tensor()", "torch.ones(1)", "torch.tensor(1.)",
+        "torch.arange(3)", "torch.rand(2)", "torch.nn.Linear(1, 1).weight", "torch.nn.Parameter()",
+        "torch.Tensor(2, device='cuda:1')", "torch.Tensor(torch.ones(2, device='cpu'))", "torch.FloatTensor(2)",
+        "torch.ones(2, device='cpu').new([1.])", "torch.from_numpy(torch.ones(2, device='cpu').numpy())",
+    )  # fmt: skip
+    return {text: str(eval(text).device) for text in texts}
+
+
+@pytest.mark.usefixtures("cuda_by_default")
+def test_the_default_tensor_type_holds_in_every_thread() -> None:
+    found = [_devices()]
+    thread = threading.Thread(target=lambda: found.append(_devices()))
+    thread.start()
+    thread.join()
+    here, elsewhere = found
+    assert here == elsewhere
+    assert list(here.values()) == ["cuda:0"] * 9 + ["cuda:1"] + ["cpu"] * 4
+    assert torch.get_default_device() == torch.device("cpu")
+    with pytest.raises(RuntimeError) as error:
+        torch.Tensor([1.0], device="cpu")
+    assert str(error.value) == _CUDA_EXPECTED
+    torch.cuda.set_device(1)
+    assert str(torch.ones(1).device) == str(torch.Tensor(2).device) == "cuda:1"
+
+
+@pytest.mark.usefixtures("cuda_by_default")
+def test_the_default_device_is_above_the_default_tensor_type() -> None:
+    with torch.device("cpu"):
+        assert str(torch.ones(1).device) == "cpu"
+        assert str(torch.Tensor(2).device) == "cuda:0"
+    assert str(torch.ones(1).device) == "cuda:0"
+
+
+def test_it_ends_where_the_default_type_is_the_cpus(cuda_by_default: None) -> None:
+    torch.set_default_tensor_type(torch.DoubleTensor)
+    assert str(torch.Tensor([1.0]).device) == str(torch.ones(1).device) == "cpu"
+    assert torch.ones(1).dtype == torch.float64
