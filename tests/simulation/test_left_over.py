@@ -85,3 +85,16 @@ def test_a_tensor_that_is_left_over_works_in_a_later_simulation_that_has_its_gpu
         assert left_over.cpu().tolist() == [0.0, 1.0, 2.0]
     with simulate_cuda(devices=3):
         assert str((left_over + torch.ones(3, device="cuda:1")).device) == "cuda:1"
+
+
+def test_what_stops_a_tensor_from_being_printed_leaves_the_simulation_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*args: object) -> None:
+        raise KeyboardInterrupt
+
+    with simulate_cuda(1):
+        tensor = torch.arange(4, device="cuda")
+        monkeypatch.setattr("torch._tensor_str._vector_str", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            repr(tensor)
+        monkeypatch.undo()
+        assert str(torch.ones(2, device="cuda")[:, None].device) == "cuda:0"

@@ -126,8 +126,15 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
         if type(self) is classes.twin_of(torch.nn.Parameter):
             return "Parameter containing:\n" + repr(mark(self, self.device).requires_grad_(self.requires_grad))
+        failed = None
         with _below():  # afterwards, too, a tensor can be looked at
-            text = super().__repr__(tensor_contents=tensor_contents) if tensor_contents else super().__repr__()
+            try:
+                text = super().__repr__(tensor_contents=tensor_contents) if tensor_contents else super().__repr__()
+            except BaseException as error:
+                # torch._tensor_str holds a guard in its frame, which puts back what was below, whenever it goes.
+                failed = error.with_traceback(None)
+        if failed is not None:
+            raise failed
         # torch prints the class's name for a subclass; "Tensor(" and "tensor(" are equally long, so columns stay.
         return "tensor(" + text.removeprefix("Tensor(") if type(self) is SimulatedTensor else text
 
