@@ -2,7 +2,8 @@
 
 `make test-gpu` runs them on this machine's GPUs (results/gpu.json), `make verify` on simulated ones
 (results/simulated.json). Only the former counts as verified on hardware: a lesson that needs more GPUs than there are
-is skipped by conftest.py, and the results say so.
+is skipped by conftest.py, and the results say so. What lessons measured on a real GPU goes into the record that they
+show elsewhere (src/lessons/measured.json).
 """
 
 import datetime
@@ -13,6 +14,8 @@ import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+
+from lessons.measured import KEEP, RECORD
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = {"real": ROOT / "results" / "gpu.json", "simulated": ROOT / "results" / "simulated.json"}
@@ -40,7 +43,7 @@ def main(arguments: list[str]) -> int:
         run = subprocess.run(
             [sys.executable, "-m", "pytest", "--nbval", "notebooks", "--junitxml", report],
             cwd=ROOT,
-            env=os.environ | {"SAMEDEVICE_GPUS": kind},
+            env=os.environ | {"SAMEDEVICE_GPUS": kind} | ({KEEP: str(RECORD)} if kind == "real" else {}),
         )
         lessons = standings(report.read_text("utf-8"), kind)
     results = {

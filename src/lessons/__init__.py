@@ -2,7 +2,8 @@
 
 from lessons.exercises import check
 from lessons.gpus import start
+from lessons.measured import measured
 from lessons.pictures import picture
 from lessons.timeline import timeline
 
-__all__ = ["check", "picture", "start", "timeline"]
+__all__ = ["check", "measured", "picture", "start", "timeline"]

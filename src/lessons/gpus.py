@@ -56,12 +56,23 @@ def devices() -> list[Any]:
     return [torch.device("cuda", index) for index in range(_started)]
 
 
+def real_gpus() -> list[str]:
+    """The names of this machine's GPUs; while somebody else's simulation runs, they are out of reach."""
+    import torch
+
+    from samedevice.simulation import devices as simulated
+
+    if simulated.count() or not torch.cuda.is_available():
+        return []
+    return [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
+
+
 def _choose(gpus: int, choice: str | None) -> str:
     """Start a simulation unless there are real GPUs to use; return the line that says so."""
     global _simulation
     from samedevice import simulate_cuda  # here, and torch below: `import lessons` must be light
 
-    real = _real_gpus()
+    real = real_gpus()
     if choice != "simulated" and len(real) >= gpus:
         return f"{_count(len(real), 'real GPU')}: {', '.join(real)}."
     if choice == "real":
@@ -86,17 +97,6 @@ def _choose(gpus: int, choice: str | None) -> str:
     else:
         why = ": no real one was found"
     return f"{_count(gpus, 'simulated GPU')}, on the CPU{why}."
-
-
-def _real_gpus() -> list[str]:
-    """The names of this machine's GPUs; while somebody else's simulation runs, they are out of reach."""
-    import torch
-
-    from samedevice.simulation import devices as simulated
-
-    if simulated.count() or not torch.cuda.is_available():
-        return []
-    return [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
 
 
 def _count(number: int, noun: str) -> str:

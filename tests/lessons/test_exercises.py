@@ -2,6 +2,7 @@
 
 import ast
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import nbformat
@@ -32,11 +33,14 @@ def exercises():
 
 
 def imports_of(source):
+    """The imports of a cell, but for those of modules that the lesson itself writes."""
     try:
         statements = ast.parse(source).body
-    except SyntaxError:  # the first cell: it has a line that is IPython's
+    except SyntaxError:  # the first cell and others have lines that are IPython's
         return ""
-    return "\n".join(ast.unparse(node) for node in statements if isinstance(node, (ast.Import, ast.ImportFrom)))
+    modules = {node: node.names[0].name for node in statements if isinstance(node, ast.Import)}
+    modules |= {node: node.module for node in statements if isinstance(node, ast.ImportFrom)}
+    return "\n".join(ast.unparse(node) for node, name in modules.items() if find_spec(name.partition(".")[0]))
 
 
 EXERCISES = list(exercises())

@@ -344,6 +344,11 @@ optimizer = torch.optim.Adam(model.parameters())
 model(torch.ones(16, 3)).sum().backward()
 optimizer.step()
 model.cuda()""",
+    "wrong_default_index": """
+batch = torch.ones(16, 3).to("cuda")
+torch.cuda.set_device(1)
+model = nn.Linear(3, 1).to("cuda")""",
+    "no_cuda_build_or_driver": 'model = nn.Linear(3, 1)\nmonkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")',
     "checkpoint_map_location": 'torch.save(nn.Linear(3, 1).cuda().state_dict(), "model.pt")',
 }
 
@@ -356,7 +361,7 @@ def test_there_is_a_picture_for_each_card():
 def test_the_failure_of_a_card_happens_to_the_things_in_its_picture(name, tmp_path, monkeypatch, gpus):
     monkeypatch.chdir(tmp_path)
     failure = FAILURES[name]
-    things = {"torch": torch, "nn": nn}
+    things = {"torch": torch, "nn": nn, "monkeypatch": monkeypatch}
     exec(MADE[name], things)
     for thing in failure.things:
         if thing.name in things:

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import verify
+from lessons.measured import KEEP, RECORD
 
 ROOT = Path(__file__).resolve().parents[2]
 REPORT = """<testsuites><testsuite>
@@ -26,6 +27,23 @@ def test_each_lesson_is_real_and_passed_real_and_failed_or_skipped_with_the_reas
         "02-broken": {"standing": "real", "passed": False, "cells": 2, "failed": ["Cell 1"]},
         "10-two": {"standing": "skipped", "why": "needs 2 GPUs, this machine has 1"},
     }
+
+
+@pytest.mark.parametrize(("kind", "kept"), [("real", str(RECORD)), ("simulated", None)])
+def test_what_lessons_measure_is_kept_from_real_gpus_only(kind, kept, monkeypatch, tmp_path):
+    def run(command, cwd, env):
+        assert env["SAMEDEVICE_GPUS"] == kind
+        assert env.get(KEEP) == kept
+        command[-1].write_text(REPORT)
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.delenv(KEEP, raising=False)
+    monkeypatch.setattr(verify.subprocess, "run", run)
+    monkeypatch.setattr(verify, "ROOT", tmp_path)
+    monkeypatch.setitem(verify.RESULTS, kind, tmp_path / "results.json")
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda index: "NVIDIA A")
+    assert verify.main([kind]) == 0
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")

@@ -8,8 +8,12 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
+from lessons.measured import HERE
+
 ROOT = Path(__file__).resolve().parents[2]
 RAISES = ["raises-exception"]
+IGNORED = ["nbval-ignore-output"]
+MEASURED = "measured = print\nmeasured({!r})"
 PLOT = "from IPython.display import Image, display"
 
 
@@ -69,6 +73,20 @@ CASES = {
         None,
     ),
     "unknown magic, then code": (cell("%notmagic\nprint(1)", printed("1\n")), "output fields"),
+    "measures nothing, prints what is stored": (cell(MEASURED.format("a"), printed("a\n"), tags=IGNORED), None),
+    "measures nothing, prints another text": (
+        cell(MEASURED.format("a"), printed("b\n"), tags=IGNORED),
+        "printed 'a\\n', but 'b\\n' is stored",
+    ),
+    "measures nothing, prints nothing": (
+        cell("measured = str\nmeasured('a');", printed("b\n"), tags=IGNORED),
+        "printed '', but 'b\\n' is stored",
+    ),
+    "measures, prints another text": (cell(MEASURED.format(HERE + "a GPU"), printed("b\n"), tags=IGNORED), None),
+    "is to measure, raises": (
+        cell("measured = int\nmeasured('a')", printed("b\n"), tags=IGNORED),
+        "caused an exception",
+    ),
     "skipped": (cell("raise ValueError('a')", tags=["nbval-skip"]), None),
 }
 
