@@ -17,10 +17,15 @@ RAISED = [pytest.param(cause, id=cause.id) for cause in CAUSES.values() if cause
 ALL = [pytest.param(cause, id=cause.id) for cause in CAUSES.values()]
 
 # A machine without GPUs is what these are about, or all that they need.
-ON_THE_MACHINE_AS_IT_IS = {"checkpoint_map_location", "ddp_unused_parameters", "no_cuda_build_or_driver"}
+ON_THE_MACHINE_AS_IT_IS = {
+    "checkpoint_map_location",
+    "ddp_backward_cut_short",
+    "ddp_unused_parameters",
+    "no_cuda_build_or_driver",
+}
 # They set what the whole process shares and cannot well be undone: a process group, a start method. Or they need a
 # process in which PyTorch's C++ has never asked a simulated CUDA to begin, since it asks only once.
-AS_A_SCRIPT = {"ddp_unused_parameters", "fork_cuda", "no_cuda_build_or_driver"}
+AS_A_SCRIPT = {"ddp_backward_cut_short", "ddp_unused_parameters", "fork_cuda", "no_cuda_build_or_driver"}
 
 SIMULATION = "from samedevice import simulate_cuda; simulate_cuda(devices=2).start()\n"
 

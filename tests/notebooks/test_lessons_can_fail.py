@@ -17,8 +17,9 @@ LESSONS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipy
 RUN = Path(__file__).with_name("lessons_without_the_check.py")
 
 CHECK = re.compile(
-    "Expected all tensors to be on the same device|Trying to pass too many CPU scalars|Expected out tensor to have device|"
-    "Input type .* and weight type|indices should be either on cpu|expected self and mask to be on the same device"
+    "Expected all tensors to be on the same device|Trying to pass too many CPU scalars|"
+    "Expected out tensor to have device|Input type .* and weight type|indices should be either on cpu|"
+    "expected self and mask to be on the same device"
 )
 
 

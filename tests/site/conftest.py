@@ -104,6 +104,7 @@ def build_small(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Built
         project = tmp_path_factory.mktemp("project")
         # Of the navigation the home page and the lessons stay.
         config = re.sub(r"  - (?!Home|Lessons)[^:\n]+: [\w/-]+\.md.*\n", "", (ROOT / "mkdocs.yml").read_text("utf-8"))
+        config = config.replace("[{All lessons: lessons.md}, notebooks/*.ipynb]", "[notebooks/*.ipynb]")
         (project / "mkdocs.yml").write_text(config, encoding="utf-8")
         shutil.copytree(ROOT / "docs", project / "docs", ignore=shutil.ignore_patterns("*.md", "__pycache__"))
         (project / "notebooks").mkdir()

@@ -43,12 +43,22 @@ def test_a_lesson_has_one_name_in_navigation_links_and_cards_and_a_title_without
     links = home.select("nav.md-nav--primary a.md-nav__link[href*=notebooks]")
     names = [link.get_text(strip=True) for link in links]
     assert [name.split(" · ")[0] for name in names] == [lesson.split("/")[1].split("-")[0] for lesson in lessons]
-    assert home.select_one(".md-footer__link--next .md-footer__title .md-ellipsis").get_text(strip=True) == names[0]
+    following = site.page("lessons/").select_one(".md-footer__link--next .md-footer__title .md-ellipsis")
+    assert following.get_text(strip=True) == names[0]
     cards = [heading.get_text().removesuffix("¶") for heading in home.select(".lesson-card h3")]
     assert cards
     assert set(cards) <= set(names)
     titles = [site.page(lesson).title.get_text().removesuffix(" - Same Device") for lesson in lessons]
     assert titles == [name.split(" · ")[1] for name in names]
+
+
+def test_the_list_of_lessons_has_them_all_in_order_with_what_each_says_of_itself(site, lessons):
+    items = site.page("lessons/").select("article h2#all-lessons ~ ul > li")
+    assert [item.a["href"] for item in items] == [f"../{lesson}" for lesson in lessons]
+    for item, lesson in zip(items, lessons, strict=True):
+        description = site.page(lesson).select_one("meta[name=description]")["content"]
+        assert description in item.get_text()
+        assert item.a.get_text().startswith(f"{lesson.split('/')[1][:2]} · ")
 
 
 def test_links_between_notebooks_and_pages_work_as_they_do_on_github(build_small):

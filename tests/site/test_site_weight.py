@@ -28,6 +28,13 @@ def test_html_css_and_js_of_a_page_are_at_most_90_kb_gzipped(site):
         assert sum(gzipped(file.read_bytes()) for file in files) <= 90 * KB, page
 
 
+def test_a_page_is_not_indented_but_where_a_reader_sees_it(site, build_small):
+    assert all(not re.search(r"<(article|nav|li)[^>]*>\n\s", path.read_text("utf-8")) for path in site.html())
+    code = "if x:\n    <b>\n\n        y"
+    built = build_small({"index.md": f"# Home\n\n```text\n{code}\n```\n"}, {"01-a.ipynb": ["# A"]})
+    assert built.page("").select_one("article pre code").get_text().rstrip() == code
+
+
 def test_no_page_holds_a_path_of_a_machine_or_a_terminals_colours(site):
     for path in site.html():
         page = path.read_text(encoding="utf-8")

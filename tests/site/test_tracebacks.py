@@ -48,3 +48,14 @@ def test_a_chained_error_keeps_both():
     second = "Cell In[1], line 2\n----> 2 g()\n\nValueError: b"
     stored = f"{first}\n\nThe above exception was the direct cause of the following exception:\n\n{second}"
     assert shorten(stored) == stored
+
+
+def test_what_another_process_said_before_the_error_goes():
+    stored = (
+        "---------\n_RemoteTraceback      Traceback (most recent call last)\n_RemoteTraceback: \n"
+        '"""\nTraceback (most recent call last):\n  File "/usr/lib/python3.11/pool.py", line 125\n"""\n\n'
+        "The above exception was the direct cause of the following exception:\n\n"
+        "RuntimeError     Traceback (most recent call last)\nCell In[2], line 1\n----> 1 pool.map(f, x)\n\n"
+        "RuntimeError: no"
+    )
+    assert shorten(stored) == stored[stored.index("RuntimeError  ") :]

@@ -7,11 +7,12 @@ from torch import nn
 from torch.nn import functional
 
 from lessons.exercises import Exercise
+from lessons.exercises.staying import never_elsewhere
 
 
 def loss_arguments(devices: list[Any]) -> tuple[Any, ...]:
     """A model on the GPU; a batch and its target on the CPU."""
-    return nn.Linear(4, 1).to(devices[0]), torch.randn(8, 4), torch.randn(8, 1)
+    return never_elsewhere(nn.Linear(4, 1).to(devices[0]), devices[0]), torch.randn(8, 4), torch.randn(8, 1)
 
 
 def loss_reference(model: Any, batch: Any, target: Any) -> Any:
@@ -21,7 +22,7 @@ def loss_reference(model: Any, batch: Any, target: Any) -> Any:
 def matrix_arguments(devices: list[Any]) -> tuple[Any, ...]:
     """A classifier of three classes on the GPU; three batches with their labels on the CPU."""
     batches = [(torch.randn(16, 4), torch.randint(3, (16,))) for _ in range(3)]
-    return nn.Linear(4, 3).to(devices[0]), batches
+    return never_elsewhere(nn.Linear(4, 3).to(devices[0]), devices[0]), batches
 
 
 def matrix_reference(model: Any, batches: Any) -> Any:

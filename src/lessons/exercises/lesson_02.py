@@ -7,12 +7,13 @@ from torch import nn
 from torch.nn import functional
 
 from lessons.exercises import Exercise
+from lessons.exercises.staying import never_elsewhere
 
 
 def step_arguments(devices: list[Any]) -> tuple[Any, ...]:
     """A classifier of texts on the GPU; a batch of words and labels on the CPU."""
     model = nn.Sequential(nn.Embedding(50, 8), nn.Flatten(), nn.Linear(48, 2))
-    return model.to(devices[0]), [torch.randint(50, (16, 6)), torch.randint(2, (16,))]
+    return never_elsewhere(model.to(devices[0]), devices[0]), [torch.randint(50, (16, 6)), torch.randint(2, (16,))]
 
 
 def step_reference(model: Any, batch: Any) -> Any:
@@ -27,7 +28,7 @@ def policy_arguments(devices: list[Any]) -> tuple[Any, ...]:
         "action": torch.randn(8, 2),
         "task": ["push the block", "lift the block"] * 4,
     }
-    return nn.Linear(10, 2).to(devices[0]), batch
+    return never_elsewhere(nn.Linear(10, 2).to(devices[0]), devices[0]), batch
 
 
 def policy_reference(policy: Any, batch: Any) -> Any:

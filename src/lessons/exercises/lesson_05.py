@@ -7,13 +7,30 @@ from torch import nn
 from torch.nn import functional
 
 from lessons.exercises import Exercise
+from lessons.exercises.staying import never_elsewhere
+
+
+def never_fetched(tensor: Any) -> Any:
+    """The tensor; to move it elsewhere raises, as what is computed there could be moved back. It can be printed."""
+    move, where = tensor.to, tensor.device
+
+    def to(*args: Any, **kwargs: Any) -> Any:
+        moved = move(*args, **kwargs)
+        if moved.device != where:
+            raise RuntimeError(f"leave on {where} what is there.")
+        return moved
+
+    tensor.to, tensor.cpu = to, lambda: to("cpu")
+    return tensor
 
 
 def weighted_arguments(devices: list[Any]) -> tuple[Any, ...]:
     """A classifier of texts and a batch of words and labels, all on the GPU."""
     model = nn.Sequential(nn.Embedding(50, 8), nn.Flatten(), nn.Linear(48, 2))
+    model.register_forward_hook(lambda module, inputs, scores: never_fetched(scores))
     words, label = torch.randint(50, (16, 6)), torch.randint(2, (16,))
-    return model.to(devices[0]), words.to(devices[0]), label.to(devices[0])
+    model = never_elsewhere(model.to(devices[0]), devices[0])
+    return model, words.to(devices[0]), never_fetched(label.to(devices[0]))
 
 
 def weighted_reference(model: Any, words: Any, label: Any) -> Any:
@@ -22,7 +39,10 @@ def weighted_reference(model: Any, words: Any, label: Any) -> Any:
 
 def decay_mask_arguments(devices: list[Any]) -> tuple[Any, ...]:
     """A query of 2 texts, 3 heads, 6 words and 4 features, and a decay for each head, all on the GPU."""
-    return torch.randn(2, 3, 6, 4).to(devices[0]), torch.tensor([0.5, 0.75, 0.9]).to(devices[0])
+    decay = torch.tensor([0.5, 0.75, 0.9]).to(devices[0])
+    view = decay.view
+    decay.view = lambda *shape: never_fetched(view(*shape))
+    return torch.randn(2, 3, 6, 4).to(devices[0]), never_fetched(decay)
 
 
 def decay_mask_reference(query: Any, decay: Any) -> Any:

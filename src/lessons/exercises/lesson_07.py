@@ -26,7 +26,18 @@ class ScaledNorm(nn.Module):
 
 def gradient_arguments(devices: list[Any]) -> tuple[Any, ...]:
     """An embedding of 10 words and 4 texts of 6 words, both on the CPU."""
-    return nn.Embedding(10, 8), torch.randint(10, (4, 6))
+    return only_on(devices[0], nn.Embedding(10, 8)), torch.randint(10, (4, 6))
+
+
+def only_on(device: Any, module: nn.Module) -> nn.Module:
+    """The module, to be moved before it computes: on the CPU the gradient would be the same, and could be moved."""
+
+    def refuse(module: nn.Module, inputs: tuple[Any, ...]) -> None:
+        if all(tensor.device != device for tensor in [*module.parameters(), *inputs]):
+            raise RuntimeError(f"move to {device} first, then compute.")
+
+    module.register_forward_pre_hook(refuse)
+    return module
 
 
 def gradient_reference(embedding: Any, words: Any) -> Any:

@@ -6,11 +6,13 @@ import torch
 from torch import nn
 
 from lessons.exercises import Exercise
+from lessons.exercises.staying import never_elsewhere
 
 
 def forward_arguments(devices: list[Any]) -> tuple[Any, ...]:
     """A layer on each GPU; a batch on the CPU."""
-    return nn.Linear(4, 8).to(devices[0]), nn.Linear(8, 2).to(devices[1]), torch.randn(16, 4)
+    first, second = nn.Linear(4, 8).to(devices[0]), nn.Linear(8, 2).to(devices[1])
+    return never_elsewhere(first, devices[0]), never_elsewhere(second, devices[1]), torch.randn(16, 4)
 
 
 def forward_reference(first: Any, second: Any, batch: Any) -> Any:
@@ -23,8 +25,8 @@ def rewards_arguments(devices: list[Any]) -> tuple[Any, ...]:
     mask = (torch.arange(6) < lengths.unsqueeze(1)).long()
     tokens = torch.randint(10, (4, 6))
     return (
-        nn.Embedding(10, 8).to(devices[0]),
-        nn.Linear(8, 1).to(devices[1]),
+        never_elsewhere(nn.Embedding(10, 8).to(devices[0]), devices[0]),
+        never_elsewhere(nn.Linear(8, 1).to(devices[1]), devices[1]),
         tokens.to(devices[0]),
         mask.to(devices[0]),
     )

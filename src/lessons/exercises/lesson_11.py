@@ -11,7 +11,14 @@ from lessons.exercises import Exercise
 
 def loss_arguments(devices: list[Any]) -> tuple[Any, ...]:
     """A model, a batch and its target, all on the CPU."""
-    return nn.Linear(4, 1), torch.randn(8, 4), torch.randn(8, 1)
+    model, whole = nn.Linear(4, 1), 8
+
+    def refuse(module: nn.Module, inputs: tuple[Any, ...]) -> None:
+        if len(set(devices)) > 1 and len(inputs[0]) == whole:
+            raise RuntimeError(f"the whole batch came to {inputs[0].device}: each GPU has to get a half.")
+
+    model.register_forward_pre_hook(refuse)
+    return model, torch.randn(whole, 4), torch.randn(whole, 1)
 
 
 def loss_reference(model: Any, batch: Any, target: Any) -> Any:

@@ -7,6 +7,7 @@ from torch import nn
 from torch.nn import functional
 
 from lessons.exercises import Exercise
+from lessons.exercises.staying import never_elsewhere
 
 
 def step_arguments(devices: list[Any]) -> tuple[Any, ...]:
@@ -16,7 +17,7 @@ def step_arguments(devices: list[Any]) -> tuple[Any, ...]:
     for _ in range(2):
         step_reference(model, optimizer, x, y)
     optimizer.zero_grad()
-    return model.to(devices[0]), optimizer, x.to(devices[0]), y.to(devices[0])
+    return never_elsewhere(model.to(devices[0]), devices[0]), optimizer, x.to(devices[0]), y.to(devices[0])
 
 
 def step_reference(model: Any, optimizer: Any, x: Any, y: Any) -> Any:
@@ -28,10 +29,11 @@ def step_reference(model: Any, optimizer: Any, x: Any, y: Any) -> Any:
 
 def shared_arguments(devices: list[Any]) -> tuple[Any, ...]:
     """A worker and three batches on the GPU; a shared model, its optimizer and an exam on the CPU."""
-    worker, shared = nn.Linear(3, 2), nn.Linear(3, 2)
+    worker = never_elsewhere(nn.Linear(3, 2).to(devices[0]), devices[0])
+    shared = never_elsewhere(nn.Linear(3, 2), torch.device("cpu"))
     batches = [(torch.randn(16, 3).to(devices[0]), torch.randn(16, 2).to(devices[0])) for _ in range(3)]
     optimizer = torch.optim.SGD(shared.parameters(), lr=0.5)
-    return worker.to(devices[0]), shared, optimizer, batches, torch.randn(4, 3)
+    return worker, shared, optimizer, batches, torch.randn(4, 3)
 
 
 def shared_reference(worker: Any, shared: Any, optimizer: Any, batches: Any, exam: Any) -> Any:

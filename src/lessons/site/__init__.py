@@ -2,9 +2,10 @@
 
 mkdocs-jupyter reads and renders notebooks; these events put right what it gets wrong, each in a module of one idea:
 notebooks (which files, in which order), page (headings, code, outputs), tracebacks, links; verified says when a lesson
-last passed, lesson_links lead on from it, figures brings what runs measured, and failure_pictures draws the home page's
-cards. Of the catalog, error_pages and myths_page make Markdown, with its texts made safe by escaping; catalog_files
-adds it to the site, search_entries to the search. At last each page gets its content_security_policy.
+last passed, lesson_links lead on from it, lesson_index lists them all, figures brings what runs measured, and
+failure_pictures draws the home page's cards. Of the catalog, error_pages and myths_page make Markdown, with its texts
+made safe by escaping; catalog_files adds it to the site, search_entries to the search. At last each page gets its
+content_security_policy.
 """
 
 import json
@@ -24,6 +25,7 @@ from lessons.site.catalog_files import add_catalog, has_error_index
 from lessons.site.content_security_policy import with_policy
 from lessons.site.failure_pictures import failure_picture
 from lessons.site.figures import with_differences, with_figures
+from lessons.site.lesson_index import with_lessons
 from lessons.site.lesson_links import add_links
 from lessons.site.links import check_links, links_to_notebooks
 from lessons.site.notebooks import add_notebooks, expand_navigation, published_address
@@ -70,7 +72,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
     drawn = re.sub(r"<!-- picture: ([\w-]+) -->", lambda name: failure_picture(name[1]), markdown)
-    filled = with_figures(with_differences(drawn), _results(config))
+    listed = with_lessons(drawn, Path(config.config_file_path).parent / "notebooks")
+    filled = with_figures(with_differences(listed), _results(config))
     return links_to_notebooks(filled, page.file.src_uri)
 
 
@@ -109,4 +112,10 @@ def _results(config: MkDocsConfig) -> Path:
 def _finish(page: str, name: str) -> str:
     # Material's search is a dialog without a name, which a screen reader needs.
     page = re.sub('data-md-component="search" role="dialog"', r'\g<0> aria-label="Search"', page)
-    return with_policy(page, name, _serving)
+    return with_policy(_without_indentation(page), name, _serving)
+
+
+def _without_indentation(page: str) -> str:
+    """Between two tags one line break will do: a tenth of a page is what templates indent with."""
+    kept = r"(<(pre|textarea|script|style)\b.*?</\2>)"
+    return re.sub(rf"{kept}|>\s*\n\s*<", lambda found: found[1] or ">\n<", page, flags=re.S)

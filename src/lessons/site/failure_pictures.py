@@ -164,4 +164,15 @@ FAILURES = {
         "refused: no cuda:0 here",
         missing="cuda:0",
     ),
+    "wrong_default_index": Failure(
+        "model(batch)",
+        (_tensor("batch", "cuda:0", 16, 3), _linear("model", "cuda:1", 3, 1)),
+        'refused: "cuda" was cuda:0',
+    ),
+    "no_cuda_build_or_driver": Failure(
+        'model.to("cuda")',
+        (_linear("model", "cpu", 3, 1), Thing("the call", (Placement("cuda:0", note="asks for it"),))),
+        "refused: no GPU here",
+        missing="cuda:0",
+    ),
 }

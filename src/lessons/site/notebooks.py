@@ -34,11 +34,16 @@ def add_notebooks(files: Files, config: MkDocsConfig) -> Files:
 
 
 def expand_navigation(config: MkDocsConfig) -> list[object] | None:
-    """mkdocs.yml's nav, with a pattern such as `Lessons: notebooks/*.ipynb` replaced by the files that match."""
+    """mkdocs.yml's nav, with a pattern such as `notebooks/*.ipynb` in a section's list replaced by what matches."""
+    root = project(config)
+
+    def expanded(target: object) -> list[object]:
+        if not isinstance(target, str) or "*" not in target:
+            return [target]
+        return [*sorted(path.relative_to(root).as_posix() for path in root.glob(target))]
+
     return config.nav and [
-        {title: sorted(path.relative_to(project(config)).as_posix() for path in project(config).glob(target))}
-        if isinstance(target, str) and "*" in target
-        else {title: target}
+        {title: [page for part in target for page in expanded(part)] if isinstance(target, list) else target}
         for item in config.nav
         for title, target in item.items()
     ]

@@ -17,6 +17,10 @@ _PATH = re.compile(
 _LIBRARY = re.compile(r".*[/\\](?:site-packages|dist-packages|src(?=[/\\](?:samedevice|lessons)[/\\]))[/\\](.+)")
 _FRAME = re.compile(r"(Cell In\[|File )")
 _OURS = re.compile(r"File (samedevice|lessons)[/\\]")
+# What a process of a pool said: the frames of another process, as text, before the error that the caller got.
+_REMOTE = re.compile(
+    r"-+\n_?RemoteTraceback\b.*?The above exception was the direct cause of the following exception:\n\n", re.DOTALL
+)
 _SOURCE = re.compile(r"\s*(-+>|\(\.{3}\))?\s*\d+( |$)|$")  # `   12 x = y`, `---> 13 z`, `   (...)   15 w`, a blank line
 
 
@@ -36,7 +40,7 @@ def shorten(traceback: str) -> str:
     """
     kept: list[str] = []
     frame = ""  # the header of the frame that we are in
-    for line in plain(traceback).splitlines():
+    for line in _REMOTE.sub("", plain(traceback)).splitlines():
         if _FRAME.match(line):
             frame = line
             if not _OURS.match(frame):

@@ -1,0 +1,76 @@
+"""The exercises of notebooks/16-workers-and-forks.ipynb; their solutions stand there, folded."""
+
+from typing import Any
+
+import torch
+from torch import nn
+from torch.utils.data import Dataset, get_worker_info
+
+from lessons.exercises import Exercise
+from lessons.exercises.staying import never_elsewhere
+
+
+class Photos(Dataset):
+    """Sixteen photos of twelve numbers and their labels, on the CPU; only a DataLoader's worker may read them."""
+
+    def __init__(self) -> None:
+        self._photos, self._labels = torch.randn(16, 12), torch.randint(2, (16,))
+
+    def __len__(self) -> int:
+        return len(self._labels)
+
+    def __getitem__(self, index: int) -> Any:
+        if get_worker_info() is None:
+            raise RuntimeError("the training process itself read a photo: keep num_workers=1.")
+        return self._photos[index], self._labels[index]
+
+    def batches(self) -> Any:
+        return zip(self._photos.split(8), self._labels.split(8), strict=True)
+
+
+def criterion(device: Any) -> nn.Module:
+    """The loss of a batch, computed on this device or not at all."""
+    return never_elsewhere(nn.CrossEntropyLoss(), device)
+
+
+def loss_arguments(devices: list[Any]) -> tuple[Any, ...]:
+    """A classifier on the GPU; photos on the CPU."""
+    device = devices[0]
+    return never_elsewhere(nn.Linear(12, 2).to(device), device), criterion(device), Photos()
+
+
+def loss_reference(model: Any, criterion: Any, photos: Photos) -> Any:
+    return sum(criterion(model(photo), label) for photo, label in photos.batches())
+
+
+def head_arguments(devices: list[Any]) -> tuple[Any, ...]:
+    """A finished encoder and a head to train, both on the GPU; photos on the CPU."""
+    device = devices[0]
+    encoder, head = (never_elsewhere(nn.Linear(*sizes).to(device), device) for sizes in ((12, 8), (8, 2)))
+    return encoder.requires_grad_(False), head, criterion(device), Photos()
+
+
+def head_reference(encoder: Any, head: Any, criterion: Any, photos: Photos) -> Any:
+    return sum(criterion(head(encoder(photo)), label) for photo, label in photos.batches())
+
+
+EXERCISES = {
+    "a": Exercise(
+        parameters=("model", "criterion", "photos"),
+        arguments=loss_arguments,
+        reference=loss_reference,
+        on_error="collate_fn runs in the worker. What may it do there, and which process has the GPU?",
+        on_wrong_device="Move the batch to the model's device; the model and its output stay there.",
+        on_wrong_numbers="The loss differs from the CPU's: add up the losses of all batches, of 8 photos each.",
+        result_on=0,
+    ),
+    "b": Exercise(
+        parameters=("encoder", "head", "criterion", "photos"),
+        arguments=head_arguments,
+        reference=head_reference,
+        on_error="Which lines run in the worker? The encoder is on the GPU, so it cannot be one of them.",
+        on_wrong_device="Move photos and labels to the models' device; models and outputs stay there.",
+        on_wrong_numbers="The loss differs from the CPU's: add up the losses of all batches, of 8 photos each.",
+        result_on=0,
+    ),
+}
