@@ -7,21 +7,7 @@ from torch import nn
 from torch.nn import functional
 
 from lessons.exercises import Exercise
-from lessons.exercises.staying import never_elsewhere
-
-
-def never_fetched(tensor: Any) -> Any:
-    """The tensor; to move it elsewhere raises, as what is computed there could be moved back. It can be printed."""
-    move, where = tensor.to, tensor.device
-
-    def to(*args: Any, **kwargs: Any) -> Any:
-        moved = move(*args, **kwargs)
-        if moved.device != where:
-            raise RuntimeError(f"leave on {where} what is there.")
-        return moved
-
-    tensor.to, tensor.cpu = to, lambda: to("cpu")
-    return tensor
+from lessons.exercises.staying import never_elsewhere, never_fetched
 
 
 def weighted_arguments(devices: list[Any]) -> tuple[Any, ...]:

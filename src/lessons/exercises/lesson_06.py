@@ -5,6 +5,7 @@ from typing import Any
 import torch
 
 from lessons.exercises import Exercise
+from lessons.exercises.staying import never_fetched
 
 
 def centred_arguments(devices: list[Any]) -> tuple[Any, ...]:
@@ -21,7 +22,8 @@ def noisy_arguments(devices: list[Any]) -> tuple[Any, ...]:
     """Images, noise and a step for each on the GPU; the share of the image that each step keeps on the CPU."""
     images, noise, t = torch.randn(8, 6, 6), torch.randn(8, 6, 6), torch.randint(100, (8,))
     kept = torch.linspace(0.99, 0.01, 100, dtype=torch.float64)
-    return images.to(devices[0]), noise.to(devices[0]), t.to(devices[0]), kept
+    images, noise = (never_fetched(tensor.to(devices[0])) for tensor in (images, noise))
+    return images, noise, t.to(devices[0]), kept
 
 
 def noisy_reference(image: Any, noise: Any, t: Any, kept: Any) -> Any:

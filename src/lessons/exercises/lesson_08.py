@@ -6,11 +6,12 @@ import torch
 from torch import nn
 
 from lessons.exercises import Exercise
+from lessons.exercises.staying import never_fetched
 
 
 def totals_arguments(devices: list[Any]) -> tuple[Any, ...]:
     """The losses of three epochs of four steps, on the GPU."""
-    return (list(torch.rand(12).to(devices[0])),)
+    return ([never_fetched(loss) for loss in torch.rand(12).to(devices[0])],)
 
 
 def totals_reference(losses: Any) -> Any:

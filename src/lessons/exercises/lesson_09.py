@@ -43,7 +43,8 @@ def shuffle_arguments(devices: list[Any]) -> tuple[Any, ...]:
     with patch("torch.serialization.location_tag", lambda storage: "cuda:1" if storage.is_cuda else "cpu"):
         torch.save({"model": trained.state_dict(), "shuffle": generator.get_state()}, file)
     file.seek(0)
-    return file, nn.Linear(4, 2).to(devices[0]), torch.randn(8, 4).to(devices[0])
+    model = never_elsewhere(nn.Linear(4, 2).to(devices[0]), devices[0])
+    return file, model, torch.randn(8, 4).to(devices[0])
 
 
 def shuffle_reference(file: Any, model: Any, batch: Any) -> Any:

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from lessons.exercises import Exercise
-from lessons.exercises.staying import never_elsewhere
+from lessons.exercises.staying import never_elsewhere, never_fetched
 
 
 class Scaled(nn.Module):
@@ -40,21 +40,6 @@ def output_arguments(devices: list[Any]) -> tuple[Any, ...]:
 
 def output_reference(model: Any, batch: Any) -> Any:
     return model(batch)
-
-
-def never_fetched(tensor: Any) -> Any:
-    """The tensor; to copy it to the CPU raises, as what is computed there could be moved back."""
-    move = tensor.to
-
-    def to(*args: Any, **kwargs: Any) -> Any:
-        moved = move(*args, **kwargs)
-        return moved if moved.device == tensor.device else refuse()
-
-    def refuse(*args: Any, **kwargs: Any) -> Any:
-        raise RuntimeError(f"leave on {tensor.device} what is there.")
-
-    tensor.to, tensor.cpu, tensor.tolist, tensor.numpy = to, refuse, refuse, refuse
-    return tensor
 
 
 def places_arguments(devices: list[Any]) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""For exercises in which a module has to compute where it is: elsewhere the numbers would be right as well."""
+"""For exercises in which all has to stay where it is: computed elsewhere, the numbers would be right as well."""
 
 from typing import Any
 
@@ -15,3 +15,17 @@ def never_elsewhere(module: nn.Module, device: Any) -> nn.Module:
 
     module.register_forward_pre_hook(refuse)
     return module
+
+
+def never_fetched(tensor: Any) -> Any:
+    """The tensor; to move it elsewhere raises, as what is computed there could be moved back. It can be printed."""
+    move, where = tensor.to, tensor.device
+
+    def to(*args: Any, **kwargs: Any) -> Any:
+        moved = move(*args, **kwargs)
+        if moved.device != where:
+            raise RuntimeError(f"leave on {where} what is there.")
+        return moved
+
+    tensor.to, tensor.cpu = to, lambda: to("cpu")
+    return tensor
