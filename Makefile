@@ -21,7 +21,7 @@ endif
 .DELETE_ON_ERROR:
 # Reached through two patterns, it would be removed as a mere step on the way.
 .PRECIOUS: %/bin/pip
-.PHONY: help site test build install notebooks test-gpu verify test-cuda-build test-torch test-clients bench record address
+.PHONY: help site test build install notebooks test-gpu verify test-cuda-build test-torch test-clients test-suites bench record address
 
 help: ## say what each command does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' Makefile
@@ -62,6 +62,9 @@ test-torch: .venv-torch-$(VERSION)/.everything ## the simulation on another torc
 test-clients: .venv-clients/.everything ## transformers, accelerate, Lightning and others on simulated GPUs (in .venv-clients)
 	.venv-clients/bin/pytest -c tests/clients/pytest.ini tests/clients
 
+test-suites: .venv-suites/.everything ## public packages' own test suites on a simulated GPU (in .venv-suites); writes results/suites.json
+	@.venv-suites/bin/python tools/suites.py
+
 bench: .venv/.everything ## what a simulated GPU costs beside plain CPU tensors; writes results/bench.json (a minute)
 	@OMP_NUM_THREADS=1 .venv/bin/python tools/bench.py
 
@@ -99,6 +102,11 @@ address: .venv/bin/pip ## for a fork: make address URL=https://github.com/OWNER/
 .venv-clients/.everything: pyproject.toml constraints.txt tests/clients/requirements.txt | .venv-clients/bin/pip
 	@echo "Installing transformers, accelerate, Lightning and others into .venv-clients (once, a minute or more)."
 	@.venv-clients/bin/python $(PIP_INSTALL) -e '.[torch]' -r tests/clients/requirements.txt
+	@touch $@
+
+.venv-suites/.everything: pyproject.toml constraints.txt tests/suites/requirements.txt | .venv-suites/bin/pip
+	@echo "Installing the packages and what their tests need into .venv-suites (once, a minute or more)."
+	@.venv-suites/bin/python $(PIP_INSTALL) -e '.[torch]' -r tests/suites/requirements.txt
 	@touch $@
 
 # Three equals signs, and no second index: 2.15.0+cpu is 2.15.0 to two.

@@ -1,0 +1,187 @@
+"""Public test suites, unchanged, on a simulated GPU: prints a table and writes it to results/suites.json.
+
+Each package's tests come from its own sdist on PyPI, of the version that tests/suites/requirements.txt pins. They run
+twice in the environment of `make test-suites`: as on any machine without a GPU, and with `--simulate-cuda 1`. A test
+that fails only the second time has found a fault in the package or in its test (tests/suites/found.toml says which line
+and why), or it is ours: then this exits with 1. One package only: `tools/suites.py skorch`.
+"""
+
+import argparse
+import dataclasses
+import datetime
+import importlib.metadata
+import json
+import os
+import platform
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import tomllib
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent.parent
+FOLDER = HERE / "tests" / "suites"
+RESULTS = HERE / "results" / "suites.json"
+# Sdists, and what pytest said and reported.
+DOWNLOADS = Path(sys.prefix) / "suites"
+
+
+@dataclasses.dataclass(frozen=True)
+class Suite:
+    """What of a package's tests is run, as paths and options of pytest, and what is left out."""
+
+    paths: tuple[str, ...]
+    left_out: str = ""
+    options: tuple[str, ...] = ()
+
+
+SUITES = {
+    "accelerate": Suite(
+        ("tests/test_accelerator.py", "tests/test_big_modeling.py", "tests/test_hooks.py", "tests/test_utils.py"),
+        "files that start other processes, download, or need other hardware; what asks NVIDIA's driver (NVML); and a "
+        "test of how much memory the whole machine has left",
+        ("-k", "not cpu_affinity and not free_memory_dereferences"),
+    ),
+    "gpytorch": Suite(("test",)),
+    "pytorch-ignite": Suite(
+        ("tests/ignite/engine", "tests/ignite/metrics/regression", "tests/ignite/handlers/test_ema_handler.py"),
+        "other folders, for time; the marker distributed: NCCL is not simulated",
+        ("-m", "not distributed"),
+    ),
+    "skorch": Suite(
+        ("skorch/tests",), "what downloads", ("--ignore=skorch/tests/llm", "--ignore=skorch/tests/test_hf.py")
+    ),
+    "torchsde": Suite(
+        ("tests/test_brownian_interval.py", "tests/test_brownian_path.py", "tests/test_brownian_tree.py"),
+        "two files that import a module which the sdist lacks; four long tests",
+        ("-k", "not normality and not entropy and not large and not consistency"),
+    ),
+}
+# The outcomes of a test, the worst of its reports winning.
+_WORSE = ("passed", "skipped", "failed")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("package", nargs="*", choices=[[], *SUITES], help="all, unless named")
+    chosen = parser.parse_args().package or list(SUITES)
+    found = tomllib.loads((FOLDER / "found.toml").read_text("utf-8")).get("found", [])
+    DOWNLOADS.mkdir(exist_ok=True)
+    # Not below this folder, whose conftest.py and pytest options would count for the packages' tests.
+    with tempfile.TemporaryDirectory() as scratch:
+        results = {name: measure(name, SUITES[name], found, Path(scratch)) for name in chosen}
+    print_table(results)
+    if len(chosen) == len(SUITES):
+        write(results)
+    ours = sum(len(result["ours"]) for result in results.values())
+    for result in results.values():
+        for test in result["ours"]:
+            print(f"because of us: {test}")
+    sys.exit(ours > 0)
+
+
+def measure(name: str, suite: Suite, found: list[dict[str, Any]], scratch: Path) -> dict[str, Any]:
+    """The counts of one package's tests, without and with a simulated GPU."""
+    version = importlib.metadata.version(name)
+    folder = unpacked(name, version, scratch)
+    plain, _, _ = run(folder, suite, DOWNLOADS / f"{name}-cpu.xml", "-p", "no:samedevice")
+    simulated, used, seconds = run(folder, suite, DOWNLOADS / f"{name}-simulated.xml", "--simulate-cuda", "1")
+    bugs = {test: bug for bug in found if bug["package"] == name for test in bug["tests"]}
+    # A test that is gone with the simulation failed, too.
+    lost = dict.fromkeys((test for test, outcome in plain.items() if outcome == "passed"), "failed")
+    simulated = lost | simulated
+    only = [test for test, outcome in simulated.items() if outcome == "failed" and plain.get(test) != "failed"]
+    return {
+        "version": version,
+        "paths": [*suite.paths, *suite.options],
+        "left_out": suite.left_out,
+        "tests": len(simulated),
+        "passed": _count(simulated, "passed"),
+        "skipped": _count(simulated, "skipped"),
+        "failed_as_on_cpu": _count(simulated, "failed") - len(only),
+        "found_a_device_bug": len([test for test in only if test in bugs and bugs[test]["device"]]),
+        "found_another_fault": len([test for test in only if test in bugs and not bugs[test]["device"]]),
+        "because_of_us": len([test for test in only if test not in bugs]),
+        "ours": sorted(test for test in only if test not in bugs),
+        "used_the_gpu": len(used),
+        # Without a GPU skipped, or stopped by what says that there is none.
+        "passed_only_with_it": len([t for t, outcome in simulated.items() if outcome == "passed" != plain.get(t)]),
+        "seconds": round(seconds),
+    }
+
+
+def unpacked(name: str, version: str, scratch: Path) -> Path:
+    """The folder of the package's sdist, downloaded once, unpacked anew."""
+    archive = f"{name.replace('-', '[-_]')}-{version}.tar.gz"
+    if not any(DOWNLOADS.glob(archive)):
+        print(f"Downloading the sdist of {name} {version}.", flush=True)
+        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
+        subprocess.run([*pip, "--no-binary", name, "--dest", DOWNLOADS, f"{name}=={version}"], check=True)
+    found = next(DOWNLOADS.glob(archive))
+    with tarfile.open(found) as tar:
+        tar.extractall(scratch, filter="data")
+    return scratch / found.name.removesuffix(".tar.gz")
+
+
+def run(folder: Path, suite: Suite, report: Path, *options: str) -> tuple[dict[str, str], set[str], float]:
+    """Each test's outcome, the tests that used a GPU, and the seconds that pytest took."""
+    report.unlink(missing_ok=True)
+    start = time.monotonic()
+    # Their own options (coverage and the like) need plugins that are not here.
+    usual = ["-o", "addopts=", "-p", "no:cacheprovider", "-q", "-n", "2", "--dist", "loadfile", "--timeout", "180"]
+    usual += ["--continue-on-collection-errors", "-p", "used_gpu"]
+    with report.with_suffix(".txt").open("w", encoding="utf-8") as log:
+        subprocess.run(
+            [sys.executable, "-m", "pytest", *usual, f"--junitxml={report}", *options, *suite.options, *suite.paths],
+            cwd=folder,
+            env=os.environ | {"PYTHONPATH": str(FOLDER), "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"},
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+    if not report.exists():
+        sys.exit(f"pytest wrote no report of {folder.name}: read {report.with_suffix('.txt')}")
+    outcomes: dict[str, str] = {}
+    used = set()
+    for case in ET.parse(report).iter("testcase"):
+        test = f"{case.get('classname')}::{case.get('name')}"
+        tags = {child.tag for child in case}
+        outcome = "failed" if tags & {"failure", "error"} else "skipped" if "skipped" in tags else "passed"
+        outcomes[test] = max(outcome, outcomes.get(test, outcome), key=_WORSE.index)
+        if any(child.get("name") == "used_gpu" for child in case.iter("property")):
+            used.add(test)
+    return outcomes, used, time.monotonic() - start
+
+
+def print_table(results: dict[str, dict[str, Any]]) -> None:
+    """In Markdown, for people."""
+    columns = ["tests", "passed", "skipped", "failed_as_on_cpu", "found_a_device_bug", "found_another_fault"]
+    columns += ["because_of_us", "used_the_gpu", "passed_only_with_it", "seconds"]
+    print("| package |", " | ".join(column.replace("_", " ") for column in columns), "|")
+    print("| --- " * (len(columns) + 1) + "|")
+    for name, result in results.items():
+        print(f"| {name} {result['version']} |", " | ".join(str(result[column]) for column in columns), "|")
+
+
+def write(results: dict[str, dict[str, Any]]) -> None:
+    about = {
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "torch": importlib.metadata.version("torch"),
+        "python": platform.python_version(),
+        "cpus": os.cpu_count(),
+        "packages": results,
+    }
+    RESULTS.write_text(json.dumps(about, indent=1) + "\n", "utf-8")
+    print(f"Written: results/{RESULTS.name}")
+
+
+def _count(outcomes: dict[str, str], outcome: str) -> int:
+    return list(outcomes.values()).count(outcome)
+
+
+if __name__ == "__main__":
+    main()
