@@ -241,5 +241,5 @@ def test_gradients_pass_the_kernels() -> None:
 def test_every_kernel_and_check_is_of_an_operator_that_torch_has() -> None:
     names = [name for part in (entries, layers, linear_algebra) for name, _ in part.kernels()]
     assert [name for name in names if kernels._composed(name)[1] is None] == []
-    tables = {signature.partition(".")[0] for signature in schema._table()}
+    tables = {signature.partition(".")[0] for signature in schema._entries()}
     assert set(checks.BY_HAND) <= tables

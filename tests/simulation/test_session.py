@@ -101,14 +101,14 @@ def test_each_thread_has_its_own_current_gpu(two_gpus: None) -> None:
 
 
 def test_the_table_of_operators_is_read_only_when_devices_first_differ() -> None:
-    schema._table.cache_clear()
+    schema._entries.cache_clear()
     with simulate_cuda(devices=1):
         model = torch.nn.Linear(2, 2).cuda()
         model(torch.zeros(1, 2, device="cuda")).sum().backward()
-        assert schema._table.cache_info().currsize == 0
+        assert schema._entries.cache_info().currsize == 0
         with pytest.raises(RuntimeError, match="same device"):
             model(torch.zeros(1, 2))
-        assert schema._table.cache_info().currsize == 1
+        assert schema._entries.cache_info().currsize == 1
 
 
 def test_without_torch_the_import_error_names_the_line_to_type() -> None:

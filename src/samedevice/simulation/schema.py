@@ -1,11 +1,12 @@
 """What PyTorch's own table of operators says of each: does its CUDA wrapper check devices, and under which name?
 
 The table is native_functions.yaml, which ships inside every torch wheel; so each torch version brings its own. It is
-read (0.15 s) when the first mismatch is met, never before.
+opened when the first mismatch is met, never before.
 """
 
 import functools
 import importlib.resources
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,17 +40,28 @@ class Operator:
 
 
 @functools.cache
-def _table() -> dict[str, Operator]:
+def _entries() -> dict[str, str]:
+    """The text of each entry by its signature; only those that are asked for are read as YAML, which is slow."""
     path = importlib.resources.files("torchgen") / "packaged/ATen/native/native_functions.yaml"
-    entries = {entry["func"].partition("(")[0]: entry for entry in yaml.load(path.read_text("utf-8"), Loader=_loader)}
-    return {signature: _operator(signature, entry, entries) for signature, entry in entries.items()}
+    texts = re.split(r"^(?=- func: )", path.read_text("utf-8"), flags=re.M)[1:]
+    return {text.removeprefix("- func: ").partition("(")[0]: text for text in texts}
 
 
-def _operator(signature: str, entry: dict[str, Any], entries: dict[str, dict[str, Any]]) -> Operator:
+def _entry(signature: str) -> dict[str, Any]:
+    (entry,) = yaml.load(_entries()[signature], Loader=_loader)
+    return entry
+
+
+@functools.cache
+def operator(signature: str) -> Operator | None:
+    """The entry of an operator ("addmm", "add.Tensor"); None for one that torchgen makes or a library adds."""
+    if signature not in _entries():
+        return None
+    entry = _entry(signature)
     name, _, overload = signature.partition(".")
     kernels = {key.strip() for keys in entry.get("dispatch", {}) for key in keys.split(",")}
+    parent = _entry(entry["structured_delegate"]) if "structured_delegate" in entry else entry
     structured = bool(entry.get("structured") or "structured_delegate" in entry)
-    parent = entries.get(entry.get("structured_delegate", signature), entry)
     return Operator(
         name=name,
         overload=overload,
@@ -58,8 +70,3 @@ def _operator(signature: str, entry: dict[str, Any], entries: dict[str, dict[str
         no_check=entry.get("device_check") == "NoCheck",
         iterator=parent.get("structured_inherits") == "TensorIteratorBase",
     )
-
-
-def operator(signature: str) -> Operator | None:
-    """The entry of an operator ("addmm", "add.Tensor"); None for one that torchgen makes or a library adds."""
-    return _table().get(signature)
