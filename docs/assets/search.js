@@ -1,7 +1,7 @@
 // Who pastes an error into the search gets its page first: the search weighs words, the doctor knows messages. It is
 // asked in the browser, once a text is long enough to be a message, and what it finds stands above the search's results.
 
-const SHORTEST = 20; // characters of a message
+const SHORTEST = 16; // characters of a message
 const PAUSE = 15; // ms after a key before the text is read
 const SITE = new URL("../", import.meta.url);
 

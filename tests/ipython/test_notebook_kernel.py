@@ -72,8 +72,8 @@ def test_the_diagnosis_is_there_as_html_and_as_text(outputs):
     shown = diagnosis(outputs["followed"])
     assert set(shown) == {"text/html", "text/plain"}
     assert shown["text/html"].startswith('<div class="samedevice">')
-    assert "<ins>+ batch = batch.to(&quot;cuda:1&quot;)</ins>" in shown["text/html"]
-    assert '    + batch = batch.to("cuda:1")\n' in shown["text/plain"]
+    assert "<ins>+ batch = batch.to(model.weight.device)</ins>" in shown["text/html"]
+    assert "    + batch = batch.to(model.weight.device)\n" in shown["text/plain"]
     assert "At fault: `batch`, of shape (2, 3), is on cpu" in shown["text/plain"]
 
 

@@ -87,7 +87,12 @@ def test_what_is_installed_is_not_installed_again_until_the_versions_change(clon
 
 def test_the_test_command_runs_every_check(clone):
     planned = make(clone, "--dry-run", "test").stdout
-    for command in ("ruff check", "ruff format --check", "mypy", "pytest --nbval -n 2 --dist loadfile"):
+    for command in (
+        "ruff check",
+        "ruff format --check",
+        "mypy",
+        "pytest --nbval -n 2 --dist loadfile --no-loadscope-reorder",
+    ):
         assert f".venv/bin/{command}\n" in planned
 
 

@@ -102,6 +102,7 @@ def test_each_thread_has_its_own_current_gpu(two_gpus: None) -> None:
 
 def test_the_table_of_operators_is_read_only_when_devices_first_differ() -> None:
     schema._entries.cache_clear()
+    schema.operator.cache_clear()
     with simulate_cuda(devices=1):
         model = torch.nn.Linear(2, 2).cuda()
         model(torch.zeros(1, 2, device="cuda")).sum().backward()

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+from unittest.mock import patch
 
 import numpy
 import torch
@@ -334,8 +335,8 @@ def more_processes_than_gpus():
 
 @broken("device_ordinal_unavailable", 'int(os.environ["RANK"])')
 def the_rank_among_all_machines():
-    os.environ["RANK"] = "64"
-    torch.cuda.set_device(int(os.environ["RANK"]))
+    with patch.dict(os.environ, RANK="64"):
+        torch.cuda.set_device(int(os.environ["RANK"]))
 
 
 @broken("misspelt_device", "x.get_device()")
