@@ -1,18 +1,21 @@
-"""What axe, the checker of accessibility, finds on the site's pages with everything unfolded."""
+"""What axe, the checker of accessibility, finds on the site's pages with everything unfolded, and whether they fit."""
 
 from axe_playwright_python.sync_playwright import Axe
 
 UNFOLD = "document.querySelectorAll('article details').forEach(details => details.open = true)"
 SCHEMES = {"light": "default", "dark": "slate"}
+# The page is the same in both schemes, but for its colours: these are the rules that look at colours.
+COLOURS = {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}
 
 
-def assert_axe_finds_nothing(visit, site, scheme, width):
+def assert_axe_finds_nothing_and_nothing_scrolls_sideways(visit, site, address, scheme, width):
+    page = visit("", width, color_scheme=scheme)
     for path in site.pages:
-        page = visit(path, width, color_scheme=scheme)
+        page.goto(address + path)
         assert page.evaluate("document.body.dataset.mdColorScheme") == SCHEMES[scheme]
         page.wait_for_load_state("networkidle")  # Material adds its copy buttons late
         page.evaluate(UNFOLD)
-        found = Axe().run(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+        found = Axe().run(page, options=COLOURS if scheme == "dark" else None)
         assert found.response["passes"] or found.response["incomplete"]
         assert found.violations_count == 0, found.generate_report()
-        page.close()
