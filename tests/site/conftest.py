@@ -173,14 +173,12 @@ def visit(browser, address):
     """Open a page of the site; afterwards, no other host was asked, every request answered, no script complained."""
     pages, wrong = [], []
 
-    def asked(request):
-        if not request.url.startswith(("http://127.0.0.1:", "data:", "blob:")):
-            wrong.append(f"another host was asked: {request.url}")
-
     def open_page(path="", width=LAPTOP, site=address, **options):
         page = browser.new_page(viewport={"width": width, "height": 800}, **options)
         pages.append(page)
-        page.on("request", asked)
+        page.on(
+            "request", lambda request: request.url.startswith((site, "data:", "blob:")) or wrong.append(request.url)
+        )
         page.on("response", lambda response: answered(response) or wrong.append(f"{response.status} {response.url}"))
         page.on("console", lambda message: message.type in ("error", "warning") and wrong.append(message.text))
         page.on("pageerror", lambda error: wrong.append(str(error)))
