@@ -19,6 +19,10 @@ from nbval.plugin import IPyNbCell
 
 from lessons.measured import HERE
 
+# As many tests run at once as there are cores, and small tensors gain nothing from a second thread: where two processes
+# wait for each other's threads, a lesson takes four times as long. Set before torch is imported, here and in kernels.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
