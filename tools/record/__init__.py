@@ -1,9 +1,12 @@
 """Record what PyTorch's CUDA build answers when tensors are on different devices: `make record VERSION=2.13.0`.
 
 operators.py   what is asked of every operator: PyTorch's own samples (op_db), its tensors placed together and apart
+placements.py  the same samples with each tensor everywhere, and what ran inside: for the site's placement explorer
 programs.py    what is asked of small programs (tests/conformance/programs)
 __main__.py    asks, in processes of their own, and writes tests/conformance/torch-VERSION-*.gz
 record.sh      on real GPUs where the machine has some; else over runtime.c and nothings.py, a CUDA without a GPU
 
-The same questions are asked of the simulation by tools/conformance.py.
+What is asked of operators and programs is asked of the simulation too, by tools/conformance.py.
+`tools/record/record.sh PYTHON -m record placements` asks one of the three anew; placements take ten minutes on two
+cores.
 """

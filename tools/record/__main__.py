@@ -25,7 +25,7 @@ SECONDS = 60  # for one operator or program
 # What runtime.c cannot do, and errors that come of values that no kernel computed. No answers about devices.
 NOT_ASKED = re.compile(
     r"cu(FFT|BLAS|SOLVER|SPARSE|DNN|RAND)|CUDA (error|out of memory)|INTERNAL ASSERT|Could not run|nvrtc|"
-    r"negative entry|out of bounds|overflow|Declaration:",
+    r"negative entry|out of bounds|overflow|Declaration:|none are available|compute capability",
     re.IGNORECASE,
 )
 ABOUT_DEVICES = re.compile(r"\bdevices?\b|\bcuda\b|\bcpu\b|torch\.\w*Tensor", re.IGNORECASE)
@@ -39,10 +39,11 @@ def main(arguments: list[str]) -> None:
 
     name = torch.__version__.partition("+")[0]
     where = "over runtime.c, a CUDA without a GPU"
-    if arguments == ["gpu"]:
+    wanted = [what for what in arguments if what in QUESTIONS] or list(QUESTIONS)
+    if arguments[:1] == ["gpu"]:
         name += "-gpu"
         where = ", ".join(torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count()))
-    for what in ("programs", "operators"):
+    for what in wanted:
         answers, lost = gather(what)
         if len(lost) > 50:
             raise SystemExit(f"{len(lost)} {what} ended the process that asked them: CUDA does not work here.")
@@ -57,6 +58,10 @@ def main(arguments: list[str]) -> None:
             "cases": len(answers),
             "lost": lost,
         }
+        if what == "placements":
+            from record.placements import operators
+
+            header["operators"] = operators(answers)
         write(ROOT / "tests" / "conformance" / f"torch-{name}-{what}.jsonl.gz", [header, *answers])
 
 
@@ -80,9 +85,11 @@ def gather(what: str) -> tuple[list[dict[str, Any]], list[str]]:
 def listen(what: str, part: int, parts: int) -> list[dict[str, Any]]:
     """What one worker prints.
 
-    For operators no memory is used twice, so that what no kernel computed is zero and not what happened to be there.
+    But for programs no memory is used twice, so that what no kernel computed is zero and not what happened to be there.
     """
-    settings = {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"} if what == "operators" else {}
+    settings = {} if what == "programs" else {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}
+    if what == "placements":  # errors then say which line of C++ raised them
+        settings |= {"TORCH_SHOW_CPP_STACKTRACES": "1", "TORCH_DISABLE_ADDR2LINE": "1"}
     command = [sys.executable, "-W", "ignore", "-m", "record", "worker", what, str(part), str(parts)]
     worker = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=os.environ | settings)
     if worker.returncode:
@@ -99,7 +106,7 @@ def work(what: str, start: int, step: int) -> None:
     os.dup2(1, 2)
     # PyTorch refuses CUDA in a fork once anything asked for it: op_db, which asks as it is imported, is to find none.
     count, torch._C._cuda_getDeviceCount = torch._C._cuda_getDeviceCount, lambda: 0
-    questions = list(operator_questions() if what == "operators" else program_questions())
+    questions = list(QUESTIONS[what]())
     torch._C._cuda_getDeviceCount = count
     reached = mmap.mmap(-1, 8)  # seen by parent and child
     while start < len(questions):
@@ -168,6 +175,20 @@ def operator_answers(op: Any) -> Iterator[dict[str, Any]]:
                 "kind": kind, "placement": placement,
             } | found  # fmt: skip
 
+
+def placement_questions() -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
+    from record.operators import OPERATORS
+    from record.placements import tables
+
+    def not_asked(found: dict[str, Any]) -> bool:
+        said = found.get("message", "")
+        return bool(said and (NOT_ASKED.search(said) or not ABOUT_DEVICES.search(said)))
+
+    for (name, variant), op in OPERATORS.items():
+        yield " ".join(filter(None, (name, variant))), tables(op, not_asked)
+
+
+QUESTIONS = {"programs": program_questions, "operators": operator_questions, "placements": placement_questions}
 
 if __name__ == "__main__":
     main(sys.argv[1:])

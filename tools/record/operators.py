@@ -109,7 +109,15 @@ def kinds(op: Any, sample: Sample, gpus: int) -> Iterator[tuple[str, list[str]]]
 
 
 def ask(op: Any, sample: Sample, kind: str, placement: list[str], reference: Any = None) -> dict[str, Any]:
-    """The answer to one case: {"ok": devices of the results} or {"error": type, "message": text}.
+    """The answer to one case: {"ok": devices of the results} or {"error": type, "message": text}."""
+    try:
+        return {"ok": devices(op, sample, kind, placement, reference)}
+    except Exception as error:
+        return {"error": type(error).__name__, "message": text(error)}
+
+
+def devices(op: Any, sample: Sample, kind: str, placement: list[str], reference: Any = None) -> list[str]:
+    """The devices of the results of one case, or its error.
 
     For out=, `reference` is the operator's result on the CPU. For backward, the devices are those of the gradients.
     """
@@ -118,14 +126,11 @@ def ask(op: Any, sample: Sample, kind: str, placement: list[str], reference: Any
     if kind.startswith("out="):
         like = [torch.empty_like(x).to(kind[4:]) for x in tree_leaves(reference)]
         kwargs = kwargs | {"out": like[0] if isinstance(reference, torch.Tensor) else tuple(like)}
-    try:
-        result = function(first, *args, **kwargs)
-        if kind == "backward":
-            torch.autograd.backward([x.sum() for x in tree_leaves(result) if getattr(x, "requires_grad", False)])
-            result = [x.grad for x in leaves if isinstance(x, torch.Tensor) and x.grad is not None]
-    except Exception as error:
-        return {"error": type(error).__name__, "message": text(error)}
-    return {"ok": [str(x.device) for x in tree_leaves(result) if isinstance(x, torch.Tensor)]}
+    result = function(first, *args, **kwargs)
+    if kind == "backward":
+        torch.autograd.backward([x.sum() for x in tree_leaves(result) if getattr(x, "requires_grad", False)])
+        result = [x.grad for x in leaves if isinstance(x, torch.Tensor) and x.grad is not None]
+    return [str(x.device) for x in tree_leaves(result) if isinstance(x, torch.Tensor)]
 
 
 def reference(op: Any, sample: Sample) -> Any:
