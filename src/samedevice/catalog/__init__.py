@@ -118,7 +118,8 @@ class Other:
 class Claim:
     """Something said about device errors that is not plainly true.
 
-    `home` is the lesson or page that settles it; `section` is the anchor of the lesson's section, where it is ready.
+    `home` is the lesson or page that settles it. `section` is the anchor of the lesson's section, where it is ready,
+    and `cell` the id of the code cell there whose output settles it.
     """
 
     id: str
@@ -129,6 +130,7 @@ class Claim:
     home: str
     seen: list[str]
     section: str = ""
+    cell: str = ""
 
 
 @dataclass(frozen=True)
