@@ -44,10 +44,11 @@ def _figure(file: Path, key: str, is_share: bool) -> str:
         if not isinstance(value, dict) or part not in value:
             raise PluginError(f"results/{file.name} has no figure {key}, which a page wants.")
         value = value[part]
-    return _written(value, is_share)
+    return written(value, is_share)
 
 
-def _written(value: object, is_share: bool) -> str:
+def written(value: object, is_share: bool = False) -> str:
+    """A figure as pages have it: `12,000`, `3.7`, `99.8 %`, `1 March 2026`."""
     if is_share:
         assert isinstance(value, (int, float))
         return f"{math.floor(value * 1000 + 1e-9) / 10:g} %"
