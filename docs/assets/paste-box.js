@@ -16,7 +16,7 @@ if (box) attend(box.closest(".doctor"));
 function attend(doctor) {
   const part = (name) => doctor.querySelector(name);
   const [result, spoken, note] = [part(".diagnosis"), part(".doctor__spoken"), part(".doctor__note")];
-  let catalog, loading, pause, silence, shown;
+  let catalog, loading, pause, silence, shown, pasted;
 
   const load = () =>
     (loading ??= fetch(new URL("assets/catalog.json", SITE))
@@ -42,8 +42,17 @@ function attend(doctor) {
   function show(nodes, sentence) {
     result.hidden = !nodes.length;
     result.replaceChildren(...nodes);
+    if (pasted && nodes.length) reveal();
+    pasted = false;
     clearTimeout(silence);
     silence = setTimeout(() => (spoken.textContent = sentence), SILENCE);
+  }
+
+  /** What was pasted is answered on the screen: where the fix is below it, it comes up, and a phone's keyboard goes. */
+  function reveal() {
+    if ((result.querySelector(".change") ?? result).getBoundingClientRect().bottom <= visualViewport.height) return;
+    if (matchMedia("(pointer: coarse)").matches) result.focus({ preventScroll: true });
+    result.scrollIntoView();
   }
 
   function changed(length = box.value.length) {
@@ -55,6 +64,7 @@ function attend(doctor) {
   }
 
   function write(text) {
+    pasted = false;
     box.value = text;
     changed();
   }
@@ -76,15 +86,19 @@ function attend(doctor) {
     history.replaceState(null, "", LINK + encodeURIComponent(text));
     const cut = text.length < box.value.length ? ` It holds the last ${SHARED.toLocaleString("en")} characters.` : "";
     try {
-      await navigator.clipboard.writeText(location.href);
+      // A file of this disk is of no use to others.
+      const page = location.protocol === "file:" ? document.querySelector("link[rel=canonical]") : location;
+      await navigator.clipboard.writeText(page.href.split("#")[0] + location.hash);
       note.textContent = `Link copied.${cut}`;
     } catch {
       note.textContent = `The link is in the address bar: copy it there.${cut}`;
     }
   }
 
+  result.tabIndex = -1; // it can be given the focus, and is no stop of the Tab key
   box.addEventListener("input", () => changed());
   box.addEventListener("beforeinput", (event) => {
+    pasted = event.inputType === "insertFromPaste";
     if (!(event.data?.length > WINDOW)) return;
     event.preventDefault(); // a browser would be busy for seconds laying such a text out
     box.setRangeText(last(WINDOW, event.data), box.selectionStart, box.selectionEnd, "end");
