@@ -1,6 +1,7 @@
 """What a notebook's page shows: judged on the HTML built from a small notebook with every kind of cell and output."""
 
 import json
+import re
 from pathlib import Path
 
 import nbformat
@@ -178,3 +179,13 @@ def test_only_a_run_in_which_every_cell_passed_counts_as_verified(tmp_path):
     assert last_verified("01-a", tmp_path) == ["torch 2.13.0 on NVIDIA H200, 4 March 2026"]
     assert [last_verified(lesson, tmp_path) for lesson in ("02-b", "10-c", "new")] == [[], [], []]
     assert last_verified("01-a", tmp_path / "none") == []
+
+
+def test_each_code_cell_and_each_fence_of_code_is_shown_as_code_and_can_be_copied(site, lessons):
+    for lesson in lessons:
+        notebook = nbformat.read(ROOT / f"{lesson.rstrip('/')}.ipynb", as_version=4)
+        cells = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+        texts = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+        fences = re.findall(r"^```py(?:thon)?\n(.*?)\n```$", texts, re.DOTALL | re.MULTILINE)
+        copied = site.page(lesson).select("article .highlight:not(.language-text, .no-copy) > pre")
+        assert {code.get_text().strip() for code in copied} >= {code.strip() for code in [*cells, *fences]}, lesson
