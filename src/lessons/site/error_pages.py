@@ -1,6 +1,8 @@
 """The error index as Markdown, made from the catalog: a page for each message of PyTorch's, and the list of them all.
 
-The heading of each cause has the cause's id as its anchor. In search, search_entries stands for the pages.
+Whoever comes with an error reads first what it says, the likeliest cause and the lines to change; where the message is
+raised, and how other releases word it, come after the causes. The heading of each cause has the cause's id as its
+anchor. In search, search_entries stands for the pages.
 """
 
 import html
@@ -62,50 +64,61 @@ def _index_page() -> str:
         "# Error index",
         "What PyTorch says about devices, text by text. [Paste yours](../index.md) to be led to its page.\n{ .lead }",
     ]
-    for group, messages in _groups():
-        parts.append(f"## {group}")
+    groups = _groups()
+    leads = (f"[{group} ({len(messages)})](#{name})" for name, group, messages in groups)
+    parts.append(f"{' '.join(leads)}\n{{ .groups }}")
+    for name, group, messages in groups:
+        parts.append(f"## {group} {{ #{name} }}")
         for message in messages:
             text = message.texts[0]["text"]
-            lines = [f"**[{escaped(message.title)}]({message.id.lower()}.md)** ({message.id})"]
+            lines = [f"**[{escaped(message.title)}]({message.id.lower()}.md)** <small>{message.id}</small>"]
             if text != message.title:
                 lines.append(f"`{_beginning(text, 90)}`")
             parts.append("<br>\n".join([*lines, sentences(explain(text).says)]))
     return "\n\n".join(parts) + "\n"
 
 
-def _groups() -> list[tuple[str, list[Message]]]:
-    """The messages by the file that has them, in the order of their ids."""
+def _groups() -> list[tuple[str, str, list[Message]]]:
+    """The name of each file of messages, its heading, and the messages in the order of their ids."""
     groups = []
     for file in (resources.files("samedevice.catalog") / "messages").iterdir():
         rows = tomllib.loads(file.read_text(encoding="utf-8"))["message"]
         name = file.name.removesuffix(".toml")
         if name not in _HEADINGS:
             raise PluginError(f"{file.name} has no heading in the error index: name one in {__name__}.")
-        groups.append((_HEADINGS[name], [load().messages[row["id"]] for row in rows]))
-    return sorted(groups, key=lambda group: group[1][0].id)
+        groups.append((name, _HEADINGS[name], [load().messages[row["id"]] for row in rows]))
+    return sorted(groups, key=lambda group: group[2][0].id)
 
 
 def _message_page(message: Message, site: Files) -> str:
     newest = message.texts[0]["text"]
     diagnosis = explain(newest)
     further = _further(message, [cause.id for cause in diagnosis.causes])
+    said, others_said = _wordings(message.texts)
     parts = [
         _front_matter(
             f"{_beginning(newest, 70)} ({message.id})",
             f"{message.title}: what PyTorch means, the causes in their order, and for each the lines to change.",
         ),
-        f"# {escaped(message.title)} ({message.id}) {{ #{message.id.lower()} }}",
+        f"# {_breakable(message.title)} <small>({message.id})</small> {{ #{message.id.lower()} }}",
+        *said,
         f"{sentences(diagnosis.says)}\n{{ .lead }}",
-        *_wordings(message.texts),
-        f"**Raised in** {_raised(message.raised)}",
     ]
+    if diagnosis.causes:
+        first, *others = diagnosis.causes
+        parts.append(f"## {'Causes, likeliest first' if others else 'The cause'} {{ #causes }}")
+        parts += _cause(first.cause, "What speaks for it", first.because, site)
+        parts.append(_not_this_one([other.cause for other in others], bool(further)))
+        for likely in others:
+            parts += _cause(likely.cause, "What speaks for it", likely.because, site)
+    else:
+        parts.append("[Paste yours](../index.md), with its traceback, to see which cause is likely.")
+    parts.append("## About the message { #message }")
     if message.note:
         parts.append(f"**Note:** {sentences(message.note)}")
-    parts.append("[Paste yours](../index.md) to see which cause is likely, or look through [all errors](index.md).")
-    if diagnosis.causes:
-        parts.append("## Causes, likeliest first { #causes }")
-        for likely in diagnosis.causes:
-            parts += _cause(likely.cause, "What speaks for it", likely.because, site)
+    parts.append(f"**Raised in** {_raised(message.raised)}")
+    parts += others_said
+    parts.append("Another message? Look through [all errors](index.md).")
     if further:
         parts.append("## Further causes { #further-causes }")
         parts.append("Rarer, or likely only where the message names something else or the traceback speaks for it.")
@@ -114,17 +127,31 @@ def _message_page(message: Message, site: Files) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _wordings(texts: list[dict[str, str]]) -> list[str]:
-    """The texts, each once, under the releases that have it; all but the newest are folded if they are long."""
+def _breakable(title: str) -> str:
+    """A phone's screen is narrower than some names: they may break after an underscore."""
+    return escaped(title).replace("&#95;", "&#95;<wbr>")
+
+
+def _not_this_one(others: list[Cause], further: bool) -> str:
+    """Below the likeliest cause: how to tell which it is, and the way to each of the others."""
+    to = [f"[{sentences(cause.title)}](#{cause.id})" for cause in others]
+    to += ["[Further causes](#further-causes)"] * further
+    go = ["- " + way for way in to]
+    ask = "**Not this one?** [Paste yours](../index.md), with its traceback, to see which cause is likely"
+    return "\n".join([f"{ask}, or go on:" if go else f"{ask}.", "{ .not-this-one }", "", *go]).rstrip()
+
+
+def _wordings(texts: list[dict[str, str]]) -> tuple[list[str], list[str]]:
+    """The texts, each once, under the releases that have it: the newest, and the others, folded if they are long."""
     releases: dict[str, list[str]] = {}
     for text in texts:
         releases.setdefault(text["text"], []).append(text["torch"])
     shown = []
     for torch, same in itertools.groupby(releases, key=lambda text: releases[text]):
-        shown += [_release(torch), *(fence(text, "text") for text in same)]
+        shown += [f"{_release(torch)}\n{{ .release }}", *(fence(text, "text") for text in same)]
     if sum(map(len, releases)) - len(texts[0]["text"]) <= _SHORT:
-        return shown
-    return [*shown[:2], '<details markdown="1">\n<summary>Other wordings</summary>', *shown[2:], "</details>"]
+        return shown[:2], shown[2:]
+    return shown[:2], ['<details markdown="1">\n<summary>Other wordings</summary>', *shown[2:], "</details>"]
 
 
 def _release(torch: list[str]) -> str:
@@ -149,10 +176,10 @@ def _cause(cause: Cause, label: str, because: tuple[str, ...], site: Files) -> l
     lesson = site.get_file_from_path(f"notebooks/{cause.lesson}.ipynb")
     failure = f"#{cause.failure}" if cause.failure else ""
     return [
-        f"### {sentences(cause.title)} {{ #{cause.id} }}",
+        f"### {sentences(cause.title)} {{ #{cause.id} .cause }}",
+        _lines_to_change(cause),
         sentences(cause.why),
         *([f"**{label}:** {sentences(' '.join(because))}"] if because else []),
-        fence("\n".join(change(cause)), "diff"),
         f"**Make sure:** {sentences(cause.confirm)}",
         *(
             [f"**Lesson:** [{escaped(load().lessons[cause.lesson].title)}](../{lesson.src_uri}{failure})"]
@@ -160,6 +187,14 @@ def _cause(cause: Cause, label: str, because: tuple[str, ...], site: Files) -> l
             else []
         ),
     ]
+
+
+def _lines_to_change(cause: Cause) -> str:
+    """The lines as the paste box shows them: they wrap, so that a phone has the end of the new line too."""
+    tags = {"-": "del", "+": "ins"}
+    lines = [(tags.get(line[:1], "span"), html.escape(line, quote=False)) for line in change(cause)]
+    marked = "".join(f"<{tag}>{line}\n</{tag}>" for tag, line in lines)
+    return f'<pre class="change no-copy"><code>{marked}</code></pre>'
 
 
 def _raised(place: str) -> str:

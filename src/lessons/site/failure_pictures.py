@@ -5,8 +5,8 @@ They are data, because the site is built without torch. The tests build the same
 
 from dataclasses import dataclass
 
-from samedevice.doctor.drawing import drawn
-from samedevice.doctor.placements import Placement, Thing, Verdict
+from samedevice.doctor.drawing import colour_of, drawn
+from samedevice.doctor.placements import Placement, Thing, Verdict, devices_of
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,14 @@ def failure_picture(name: str) -> str:
     """The SVG of one of FAILURES."""
     failure = FAILURES[name]
     return drawn(failure.call, failure.things, Verdict("no", failure.says), failure.missing)
+
+
+def failure_devices(name: str) -> str:
+    """The devices of one of FAILURES, each with its sign: what is seen of the picture while the card is folded."""
+    failure = FAILURES[name]
+    devices = devices_of(placement for thing in failure.things for placement in thing.placements)
+    marks = [(colour_of(device), f"no {device}" if device == failure.missing else device) for device in devices]
+    return " ".join(f'<span class="device {colour}">{label}</span>' for colour, label in marks)
 
 
 def _tensor(name: str, device: str, *shape: int) -> Thing:

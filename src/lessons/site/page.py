@@ -15,18 +15,20 @@ from mkdocs.structure.toc import get_toc
 from pymdownx.slugs import slugify
 
 from lessons.site.tracebacks import plain, shorten
+from samedevice.doctor.drawing import colour_of
 
 
-def finish_notebook(content: str, page: Page, metadata: dict[str, Any]) -> BeautifulSoup:
+def finish_notebook(content: str, page: Page, notebook: dict[str, Any]) -> BeautifulSoup:
     """The page's content; sets the page's title, name, description and table of contents.
 
-    `metadata` is the notebook's: `title` (else the first heading) and `description` (else the site's).
+    The notebook's metadata have `title` (else the first heading) and `description` (else the site's).
     """
+    metadata = notebook["metadata"]
     # What follows is mkdocs-jupyter's: a style sheet that is the text of a Python list.
     content, end, _ = content.rpartition("<!-- end of the notebook -->")
     assert end
     soup = BeautifulSoup(content, "html.parser")
-    _finish_code(soup)
+    _finish_code(soup, _texts(notebook))
     _finish_outputs(soup)
     _finish_tables(soup)
     headings = _finish_headings(soup)
@@ -40,7 +42,7 @@ def finish_notebook(content: str, page: Page, metadata: dict[str, Any]) -> Beaut
     return soup
 
 
-def _finish_code(soup: BeautifulSoup) -> None:
+def _finish_code(soup: BeautifulSoup, texts: set[str]) -> None:
     """Code as Material expects it: `<div class="highlight"><pre><code>`; the hidden copy of each cell goes."""
     for copy in soup.select("div.clipboard-copy-txt"):
         copy.decompose()
@@ -48,10 +50,18 @@ def _finish_code(soup: BeautifulSoup) -> None:
         pre = block.select_one("pre")
         assert pre
         # Text, such as a message, is wrapped by our style and has no copy button; code is not, and has one.
-        block["class"] = "highlight" if pre.select("span[class]") else "language-text highlight no-copy"
+        is_text = pre.get_text().strip() in texts
+        block["class"] = "language-text highlight no-copy" if is_text else "highlight"
         code = soup.new_tag("code")
         code.extend(list(pre.contents))
         pre.append(code)
+
+
+def _texts(notebook: dict[str, Any]) -> set[str]:
+    """What stands in the notebook's fences of ```text; the HTML no longer says which these are."""
+    sources = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
+    fences = re.findall(r"^```text\n(.*?)^```", "\n".join(sources), re.DOTALL | re.MULTILINE)
+    return {fence.strip() for fence in fences}
 
 
 def _finish_outputs(soup: BeautifulSoup) -> None:
@@ -61,6 +71,11 @@ def _finish_outputs(soup: BeautifulSoup) -> None:
     for output in soup.select("div.output-html"):
         for text in [text for text in output.find_all(string=True) if type(text) is NavigableString]:
             text.replace_with(plain(text))
+    for cell in soup.select("div.output-html td"):
+        if (colour := colour_of(cell.get_text())) != "ink":
+            name = soup.new_tag("span", attrs={"class": f"device {colour}"})
+            name.extend(list(cell.contents))
+            cell.append(name)
 
 
 def _finish_tables(soup: BeautifulSoup) -> None:

@@ -1,0 +1,114 @@
+"""What can be stated of the site's look: one set of device colours, the logo, and what a phone's screen must show."""
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from samedevice.doctor import drawing
+
+ASSETS = Path(__file__).parents[2] / "docs" / "assets"
+DEVICES = ("cpu", "cuda-0", "cuda-1")
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def schemes():
+    """Of each colour scheme in site.css its custom properties."""
+    css = (ASSETS / "site.css").read_text("utf-8")
+    blocks = re.findall(r'^\[data-md-color-scheme="(\w+)"\] \{(.*?)\}', css, re.DOTALL | re.MULTILINE)
+    return {scheme: dict(re.findall(r"--([\w-]+): (.+?);", block)) for scheme, block in blocks}
+
+
+def longest(colour):
+    return colour if len(colour) == len("#rrggbb") else re.sub("([0-9a-f])", r"\1\1", colour)
+
+
+def test_pictures_have_the_colours_of_the_light_scheme(schemes):
+    light = schemes["default"]
+    for name, colour in drawing._COLOURS.items():
+        assert longest(light[name if name in DEVICES else f"picture-{name}"]) == colour, name
+
+
+def test_a_devices_colour_is_written_in_one_place(schemes):
+    styles = {path.name: path.read_text("utf-8") for path in (*ASSETS.glob("*.css"), *ASSETS.glob("*.js"))}
+    for scheme in ("default", "slate"):
+        for device in DEVICES:
+            assert sum(text.count(schemes[scheme][device]) for text in styles.values()) == 1, (scheme, device)
+
+
+def test_the_readmes_picture_has_the_colours_of_both_schemes(schemes):
+    light, dark = re.findall(r"\.two-devices \{ (--.*?) \}", (ASSETS / "two-devices.svg").read_text("utf-8"))
+    for scheme, rule in (("default", light), ("slate", dark)):
+        colours = dict(re.findall(r"--([\w-]+): (.+?);", rule))
+        assert len(colours) == 7
+        assert colours.items() <= schemes[scheme].items()
+
+
+def test_the_logo_says_its_name_and_has_the_devices_colours(site, schemes):
+    logo = ElementTree.fromstring((site.folder / "assets/logo.svg").read_text("utf-8"))
+    assert logo.tag == f"{SVG}svg"
+    assert logo.findtext(f"{SVG}title") == "Same Device"
+    fills = [shape.get("fill") for shape in logo.iter()]
+    assert {schemes["slate"][device] for device in DEVICES} <= set(fills)
+    head = site.page("").head
+    assert head.select_one("link[rel=icon]")["href"] == "assets/logo.svg"
+
+
+# Of each text in a picture its size on the screen, and whether it is inside the picture and clear of the others.
+TEXTS = """() => [...document.querySelectorAll("article svg.placement")].map((svg) => {
+    const frame = svg.getBoundingClientRect();
+    const texts = [...svg.querySelectorAll("text")].map((text) => [text, text.getBoundingClientRect()]);
+    const meet = (a, b) => a.left < b.right && b.left < a.right && a.top + 4 < b.bottom && b.top + 4 < a.bottom;
+    const size = (text) => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a;
+    return {
+        smallest: Math.min(...texts.map(([text]) => size(text))),
+        outside: texts.filter(([, box]) => box.left < frame.left || box.right > Math.min(frame.right, innerWidth))
+            .map(([text]) => text.textContent),
+        overlapping: texts.filter(([, box], at) => texts.slice(at + 1).some(([, other]) => meet(box, other)))
+            .map(([text]) => text.textContent),
+    };
+})"""
+COVERED = """() => [...document.querySelectorAll("article pre:has(> .md-code__nav)")].filter((pre) => {
+    const text = document.createRange();
+    text.selectNodeContents(pre.querySelector("code"));
+    const [nav, first] = [pre.querySelector(".md-code__nav").getBoundingClientRect(), text.getBoundingClientRect()];
+    return nav.bottom > first.top;
+}).map((pre) => pre.textContent.slice(0, 40))"""
+BROKEN = """() => [...document.querySelectorAll("article :is(h1, h2, h3, summary strong)")].flatMap((heading) => {
+    const texts = document.createTreeWalker(heading, NodeFilter.SHOW_TEXT), broken = [];
+    while (texts.nextNode()) {
+        for (const word of texts.currentNode.data.matchAll(/[^\\s-]+/g)) {
+            const range = document.createRange();
+            range.setStart(texts.currentNode, word.index);
+            range.setEnd(texts.currentNode, word.index + word[0].length);
+            if (new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size > 1) broken.push(word[0]);
+        }
+    }
+    return broken;
+})"""
+
+
+@pytest.mark.parametrize(
+    ("path", "pictures"), [("", 15), ("notebooks/10-split-device-models/", 1), ("errors/sd092/", 0)]
+)
+def test_a_phone_shows_pictures_code_and_headings_whole(visit, path, pictures):
+    page = visit(path, width=360)
+    page.wait_for_load_state("networkidle")  # Material adds its copy buttons late
+    page.evaluate("document.querySelectorAll('article details').forEach((details) => (details.open = true))")
+    shown = page.evaluate(TEXTS)
+    assert len(shown) >= pictures
+    for picture in shown:
+        assert picture["smallest"] >= 11
+        assert picture["outside"] == picture["overlapping"] == []
+    if pictures == 1:
+        assert page.locator("pre:has(> .md-code__nav)").count() > 10
+    assert page.evaluate(COVERED) == []
+    assert page.evaluate(BROKEN) == []
+
+
+def test_the_cause_and_the_line_to_change_are_on_a_phones_first_two_screens(visit):
+    page = visit("errors/sd001/", width=360)
+    change = page.locator("pre.change").first.bounding_box()
+    assert change["y"] + change["height"] < 800
