@@ -1,4 +1,4 @@
-"""The error index: a page for each message of the catalog, letter by letter, light, and found by what was pasted."""
+"""The error index: a page for each message of the catalog, letter by letter, and light."""
 
 import json
 import re
@@ -160,84 +160,6 @@ def test_the_paste_box_has_the_catalog(site):
     text = site.read("assets/catalog.json")
     assert json.loads(text) == json.loads(json.dumps(exported()))
     assert ", " not in re.sub(r'"(?:[^"\\]|\\.)*"', "", text)
-
-
-RESULTS = """async (pasted) => {
-    const query = document.querySelector("[data-md-component=search-query]");
-    const meta = document.querySelector(".md-search-result__meta");
-    for (const [text, shown] of [["", /Type to start/], [pasted, /matching/]]) {
-        query.value = text;
-        query.dispatchEvent(new Event("input", {bubbles: true}));  // as a paste does: site.js makes a keyup of it
-        for (let i = 0; i < 500 && !shown.test(meta.textContent); i++) await new Promise((done) => setTimeout(done, 5));
-    }
-    return [...document.querySelectorAll(
-        ".md-search-result__list:not(.search-doctor) > .md-search-result__item > .md-search-result__link"
-    )].map((link) => link.href);
-}"""
-
-
-@pytest.fixture(scope="module")
-def search(browser, address):
-    """The pages that search finds for a text, each once, best first; without the doctor's answer, which is another."""
-    page = browser.new_page()
-    page.goto(address)
-    page.keyboard.press("/")
-    page.get_by_text("Type to start searching").wait_for()
-
-    def places(text):
-        found = page.evaluate(RESULTS, text)
-        return list(dict.fromkeys(link.removeprefix(address).partition("?")[0].partition("#")[0] for link in found))
-
-    yield places
-    page.close()
-
-
-def second_half(text):
-    return " ".join(text.split()[len(text.split()) // 2 :])
-
-
-# Messages quote each other's words, so that not every part of every text leads to its own page first.
-@pytest.mark.parametrize(
-    ("part", "in_first_three"),
-    [
-        (lambda message: message.texts[0]["text"], 0.85),
-        (lambda message: message.texts[-1]["text"], 0.85),
-        (lambda message: second_half(message.texts[0]["text"]), 0.7),
-    ],
-    ids=["exact text", "oldest wording", "second half"],
-)
-def test_search_finds_the_page_of_a_text(search, part, in_first_three):
-    some = list(MESSAGES.values())[::4]
-    missed = [message.id for message in some if place(message) not in search(part(message))[:3]]
-    assert len(missed) <= (1 - in_first_three) * len(some), missed
-
-
-@pytest.mark.parametrize(
-    ("text", "first"),
-    [
-        (
-            "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!",
-            "SD002",
-        ),
-        ("can't convert CUDA tensor to numpy", "SD050"),
-        ("Torch not compiled with CUDA enabled", "SD065"),
-        ("Cannot re-initialize CUDA in forked subprocess", "SD060"),
-        ("SD050", "SD050"),
-    ],
-)
-def test_search_finds_what_is_pasted_most_first(search, text, first):
-    assert search(text)[0] == place(MESSAGES[first])
-
-
-def test_search_reads_double_quotes_as_part_of_the_text(search):
-    text = MESSAGES["SD100"].texts[0]["text"]
-    assert '"' in text
-    assert place(MESSAGES["SD100"]) in search(text)[:3]
-
-
-def test_search_finds_the_page_beside_the_lesson_that_raises_its_text(search, lessons):
-    found = search(MESSAGES["SD001"].texts[0]["text"])
-    assert {lessons[0], place(MESSAGES["SD001"])} <= set(found[:3])
 
 
 @pytest.mark.parametrize("which", ["the index", "SD001", "the shortest", "the longest"])

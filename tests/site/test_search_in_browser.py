@@ -1,12 +1,79 @@
-"""The search, in a real browser: an error that is pasted into it finds its page."""
+"""The search, in a real browser: who pastes an error finds its page, who types a few words the lesson about them."""
 
 import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from samedevice import explain
+from samedevice.catalog import load
 
+ROOT = Path(__file__).parents[2]
 PHONE = 360
+MESSAGES = load().messages
+
+# Asks the page's own search box many texts, each as a paste: without a key that goes up. site.js makes one of it.
+ASK = """async (texts) => {
+    const query = document.querySelector("[data-md-component=search-query]");
+    const meta = document.querySelector(".md-search-result__meta");
+    const until = async (done) => {
+        for (let i = 0; i < 1000 && !done(); i++) await new Promise((go) => setTimeout(go, 5));
+    };
+    const found = [];
+    for (const [text, isMessage] of texts) {
+        for (const [value, shown] of [["", /Type to start/], [text, /matching/]]) {
+            query.value = value;
+            query.dispatchEvent(new Event("input", { bubbles: true }));
+            await until(() => shown.test(meta.textContent));
+        }
+        if (isMessage) await until(() => document.querySelector(".search-doctor a"));
+        const links = document.querySelectorAll(".md-search-result__item > .md-search-result__link");
+        found.push([...links].map((link) => [link.href, Boolean(link.closest(".search-doctor"))]));
+    }
+    return found;
+}"""
+
+
+@dataclass
+class Found:
+    """What is shown for a text, best first, each as its place in the site."""
+
+    shown: list[str]
+    by_search: list[str]  # without the doctor's answer; each page once
+
+
+@pytest.fixture(scope="module")
+def search(browser, address):
+    """Ask many texts in one page, in which what search knows is loaded once."""
+    page = browser.new_page()
+    page.goto(address)
+    page.keyboard.press("/")
+    page.get_by_text("Type to start searching").wait_for()
+
+    def ask(*texts: str) -> list[Found]:
+        answers = page.evaluate(ASK, [[text, len(text) >= 16 and bool(explain(text).message)] for text in texts])
+        return [
+            Found(
+                [place(link, address) for link, _ in answer],
+                list(dict.fromkeys(place(link, address) for link, by_doctor in answer if not by_doctor)),
+            )
+            for answer in answers
+        ]
+
+    yield ask
+    page.close()
+
+
+def place(link, address):
+    """Of a link's address the page: the lesson, the message. An entry of search has more, to be told from others."""
+    return link.removeprefix(address).partition("?")[0].partition("#")[0]
+
+
+def page_of(message):
+    return f"errors/{message.id.lower()}/"
 
 
 @pytest.fixture(scope="module")
@@ -40,31 +107,147 @@ def with_the_errors_name(message):
     return f"RuntimeError: {message}"
 
 
-def its_second_half(message):
-    return " ".join(message.split()[len(message.split()) // 2 :])
+def second_half(text):
+    return " ".join(text.split()[len(text.split()) // 2 :])
 
 
-@pytest.mark.parametrize("part", [whole, with_the_errors_name, its_second_half])
-def test_a_pasted_error_finds_its_page_or_a_lesson_that_holds_it_among_the_first_three(visit, messages, part):
-    page = visit()
+@pytest.mark.parametrize("part", [whole, with_the_errors_name, second_half])
+def test_a_pasted_error_finds_its_page_or_a_lesson_that_holds_it_among_the_first_three(search, messages, lessons, part):
+    # Each message as it is; in the other forms the first of each lesson.
+    pages = {text: page_of(known) for text in messages if (known := explain(text).message)}  # not those of Python's own
+    firsts = {where[0]: text for text, where in reversed(messages.items())}.values()
+    asked = messages if part is whole else firsts
+    known = {text: [*messages[text], pages[text]] for text in asked if text in pages}
+    assert len(known) >= len(lessons) / 2
+    answers = zip(known.items(), search(*map(part, known)), strict=True)
+    assert [
+        (text, found.shown[:3]) for (text, places), found in answers if not set(places) & set(found.shown[:3])
+    ] == []
+
+
+# Messages quote each other's words, so that not every part of every text leads to its own page first.
+@pytest.mark.parametrize(
+    ("part", "in_first_three"),
+    [
+        (lambda message: message.texts[0]["text"], 0.85),
+        (lambda message: message.texts[-1]["text"], 0.85),
+        (lambda message: second_half(message.texts[0]["text"]), 0.7),
+    ],
+    ids=["exact text", "oldest wording", "second half"],
+)
+def test_search_finds_the_page_of_a_text_without_the_doctors_help(search, part, in_first_three):
+    some = list(MESSAGES.values())[::4]
+    answers = search(*map(part, some))
+    missed = [m.id for m, found in zip(some, answers, strict=True) if page_of(m) not in found.by_search[:3]]
+    assert len(missed) <= (1 - in_first_three) * len(some), missed
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        (
+            "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!",
+            "SD002",
+        ),
+        ("can't convert CUDA tensor to numpy", "SD050"),
+        ("Torch not compiled with CUDA enabled", "SD065"),
+        ("Cannot re-initialize CUDA in forked subprocess", "SD060"),
+        ("SD050", "SD050"),
+    ],
+)
+def test_search_finds_what_is_pasted_most_first_without_the_doctors_help(search, text, first):
+    assert search(text)[0].by_search[0] == page_of(MESSAGES[first])
+
+
+def test_search_reads_double_quotes_as_part_of_the_text(search):
+    text = MESSAGES["SD100"].texts[0]["text"]
+    assert '"' in text
+    assert page_of(MESSAGES["SD100"]) in search(text)[0].by_search[:3]
+
+
+def test_search_finds_the_page_beside_the_lesson_that_raises_its_text(search, lessons):
+    found = search(MESSAGES["SD001"].texts[0]["text"])[0].by_search
+    assert {lessons[0], page_of(MESSAGES["SD001"])} <= set(found[:3])
+
+
+FIRST = {
+    # A whole error, parts of one, and old wordings of one: the page of the message.
+    "RuntimeError: Expected all tensors to be on the same device, but got mat1 is on cpu, different from other tensors "
+    "on cuda:0 (when checking argument in method wrapper_CUDA_addmm)": "errors/sd001/",
+    "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!": "errors/sd002/",
+    "Expected all tensors to be on the same device": "errors/sd004/",
+    "Input type (torch.cuda.FloatTensor) and weight type (torch.FloatTensor) should be the same": "errors/sd020/",
+    "Expected object of backend CPU but got backend CUDA for argument #4 'mat1'": "errors/sd012/",
+    "indices should be either on cpu or on the same device": "errors/sd030/",
+    "Attempting to deserialize object on a CUDA device": "errors/sd080/",
+    "Found no NVIDIA driver on your system": "errors/sd066/",
+    "invalid device ordinal": "errors/sd070/",
+    "convert cuda tensor to numpy": "errors/sd050/",
+    "wrapper_CUDA_addmm": "errors/sd001/",
+    # Plain words: the lesson or the page about them.
+    "loss on the cpu": "notebooks/01-two-tensors/",
+    "dataloader cuda": "notebooks/02-unmoved-batches/",
+    "move dataset to gpu": "notebooks/02-unmoved-batches/",
+    "move model to gpu": "notebooks/03-unmoved-model/",
+    "register_buffer": "notebooks/04-invisible-tensors/",
+    "pos_weight": "notebooks/05-born-on-cpu/",
+    "matplotlib": "notebooks/06-indexing-and-numpy/",
+    "tensor.to not in place": "notebooks/07-in-place-ops/",
+    "running total": "notebooks/08-drift-across-iterations/",
+    "hidden state": "notebooks/08-drift-across-iterations/",
+    "map_location": "notebooks/09-checkpoints/",
+    "load checkpoint on cpu": "notebooks/09-checkpoints/",
+    "device_map": "notebooks/10-split-device-models/",
+    "DataParallel": "notebooks/11-data-parallel/",
+    "find_unused_parameters": "notebooks/12-unfinished-reduction/",
+    "CUDA_VISIBLE_DEVICES": "notebooks/13-which-gpu/",
+    "non_blocking": "notebooks/14-async-transfers/",
+    "pin_memory": "notebooks/14-async-transfers/",
+    "set_default_device": "notebooks/15-device-agnostic-code/",
+    "num_workers": "notebooks/16-workers-and-forks/",
+    "optimizer": "notebooks/17-optimizers-and-gradients/",
+    "device mismatch": "notebooks/18-find-the-culprit/",
+    "works on cpu fails on gpu": "notebooks/19-catch-it-before-the-gpu/",
+    "find the tensor": "find-the-tensor/",
+    "catch in ci": "catch-it-in-ci/",
+    "simulate cuda": "simulated-cuda/",
+    "myths": "myths/",
+}
+
+
+def test_each_page_has_topics_that_search_knows_and_no_other_has(site):
+    topics = tomllib.loads((ROOT / "src/lessons/site/search_topics.toml").read_text("utf-8"))
+    assert set(site.pages) - {""} <= set(topics) <= {*site.pages, *site.errors}
+
+
+def test_the_first_hit_is_the_page_that_who_types_this_wants(search, lessons):
+    assert set(lessons) <= set(FIRST.values())
+    answers = zip(FIRST.items(), search(*FIRST), strict=True)
+    assert {text: found.shown[:3] for (text, first), found in answers if found.shown[:1] != [first]} == {}
+
+
+def test_a_claim_finds_the_page_of_myths_among_the_first_ten(search):
+    claims = [claim.claim.replace("`", "") for claim in load().claims.values()]
+    answers = zip(claims, search(*claims), strict=True)
+    assert {claim: found.by_search[:10] for claim, found in answers if "myths/" not in found.by_search[:10]} == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("dataloader cuda", "/notebooks/02-unmoved-batches/"),
+        ("indices should be either on cpu", "/errors/sd030/"),
+        ("non_blocking", "/notebooks/14-async-transfers/"),
+    ],
+)
+def test_what_is_typed_letter_by_letter_is_found_and_enter_leads_there(visit, text, first):
+    page = visit("lessons/")
     page.keyboard.press("/")
-    # Of each lesson the first message in every form, the others as they are.
-    firsts = {lessons[0]: message for message, lessons in reversed(messages.items())}
-    missed = []
-    for message in messages if part is whole else firsts.values():
-        known = explain(message).message
-        if known is None:
-            continue  # Python's own, such as an AttributeError
-        places = [*messages[message], f"errors/{known.id.lower()}/"]
-        page.locator("[data-md-component=search-query]").fill("")
-        first_result(page, part(message))
-        if explain(part(message)).message:
-            page.locator(".search-doctor a").wait_for()  # the doctor's answer comes a moment later
-        items = page.locator(".md-search-result__item").all()[:3]  # a page each, with its sections
-        found = [item.locator(".md-search-result__link").first.get_attribute("href") for item in items]
-        if not any(place in link for place in places for link in found):
-            missed.append((message, found))
-    assert missed == []
+    page.get_by_text("Type to start searching").wait_for()
+    page.keyboard.type(text)
+    expect(page.locator(".md-search-result__link").first).to_have_attribute("href", re.compile(first))
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**{first}**")
 
 
 def test_an_error_in_the_search_is_answered_by_the_doctor_and_enter_leads_there(visit):

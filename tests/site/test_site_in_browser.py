@@ -1,4 +1,4 @@
-"""The site in a real browser: phone and laptop, light and dark, under a path prefix, with and without scripts."""
+"""The site in a real browser: phone and laptop, light and dark, under a path prefix."""
 
 from tests.site.accessibility import UNFOLD
 
@@ -9,15 +9,6 @@ def test_the_toggle_changes_the_scheme(visit):
     page = visit(color_scheme="light")
     page.get_by_title("Switch to dark mode").click()
     assert page.evaluate("document.body.dataset.mdColorScheme") == "slate"
-
-
-def test_without_scripts_a_lesson_can_be_read_and_its_tracebacks_unfolded(visit, lessons):
-    page = visit(lessons[0], java_script_enabled=False)
-    assert page.locator("article h1").is_visible()
-    assert page.locator("article .highlight code").first.is_visible()
-    traceback = page.locator("article details").first
-    traceback.locator("summary").click()
-    assert traceback.locator("pre").is_visible()
 
 
 def test_each_link_of_the_table_of_contents_leads_to_its_heading(site, lessons):
@@ -37,3 +28,18 @@ def test_a_phone_scrolls_the_lines_of_a_traceback_and_does_not_break_them(visit,
         lines = len(code.inner_text().splitlines())
         height = code.evaluate("code => parseFloat(getComputedStyle(code).lineHeight)")
         assert code.bounding_box()["height"] < (lines + 3) * height
+
+
+def test_a_column_of_numbers_is_aligned_to_the_right(visit):
+    number = visit("how-it-is-verified/").locator("article td.right").first
+    assert number.evaluate("cell => getComputedStyle(cell).textAlign") == "right"
+
+
+def test_the_searchs_index_is_loaded_when_the_search_is_opened_and_not_before(visit):
+    page = visit("lessons/")
+    page.wait_for_load_state("networkidle")
+    loaded = "performance.getEntriesByType('resource').some(({ name }) => name.endsWith('search_index.json'))"
+    assert not page.evaluate(loaded)
+    page.keyboard.press("/")
+    page.get_by_text("Type to start searching").wait_for()
+    assert page.evaluate(loaded)

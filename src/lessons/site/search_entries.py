@@ -1,5 +1,8 @@
 """How search finds what was pasted: an entry for each text of a message, and entries that are weighed by their length.
 
+A claim among the myths is found too, by what is said and what is true; not by its proof, which quotes errors. And who
+has no message types a few plain words, such as "dataloader cuda": search_topics.toml has them for each page.
+
 Search scores the words that an entry shares with a query, each taken for the beginning of others too, and does not ask
 how many words the entry has besides: the longest would win. `boost` makes up for that.
 """
@@ -7,11 +10,15 @@ how many words the entry has besides: the longest would win. `boost` makes up fo
 import html
 import json
 import re
+import tomllib
+from importlib import resources
 from pathlib import Path
 
 from samedevice.catalog import Message, load
 
 _WEIGHT = 0.5  # with less, lessons come before the page of the very text; with more, whatever is short before both
+_CLAIM = 0.47  # of a claim: with less, whatever shares more words with it comes first; with more, it before a lesson
+_TOPICS = 0.4  # of an entry of topics: with less, short messages come before them; with more, they before a message
 
 
 def finish_search(index: Path, error_index: bool) -> None:
@@ -23,6 +30,8 @@ def finish_search(index: Path, error_index: bool) -> None:
         # Of names such as tensor_split each part, since search finds the parts' beginnings.
         words = re.findall(r"[^\W_]+", re.sub(r"<[^>]+>", " ", entry["text"]))
         entry["boost"] = round((len(words) or 1) ** -_WEIGHT, 4)
+    data["docs"] += _claims() if error_index else []
+    data["docs"] += _topics({entry["location"]: entry["title"] for entry in data["docs"]})
     index.write_text(json.dumps(data, separators=(",", ":")), encoding="utf-8")
 
 
@@ -39,4 +48,34 @@ def _entries(message: Message) -> list[dict[str, object]]:
             "text": f"<p>{html.escape(text if text.startswith(name) else name + text, quote=False)}</p>",
         }
         for number, text in enumerate(texts, 1)
+    ]
+
+
+def _claims() -> list[dict[str, object]]:
+    """The page of myths, of which search takes its sections to be a part, and each claim as a section of it."""
+    page: dict[str, object] = {"location": "myths/", "title": "Myths", "text": "<p>What is said of device errors.</p>"}
+    sections: list[dict[str, object]] = [
+        {
+            "location": f"myths/#{claim.id}",
+            "title": html.escape(claim.claim.replace("`", "")),
+            "text": f"<p>{html.escape(claim.truth.replace('`', ''), quote=False)}</p>",
+            "boost": _CLAIM,
+        }
+        for claim in load().claims.values()
+    ]
+    return [page, *sections]
+
+
+def _topics(titles: dict[str, str]) -> list[dict[str, object]]:
+    """`titles`: of each entry, by its location."""
+    topics = tomllib.loads(resources.files("lessons.site").joinpath("search_topics.toml").read_text(encoding="utf-8"))
+    return [
+        {
+            "location": f"{page}?topics",
+            "title": titles[page],
+            "text": f"<p>{html.escape('; '.join(phrases), quote=False)}</p>",
+            "boost": _TOPICS,
+        }
+        for page, phrases in topics.items()
+        if page in titles
     ]
