@@ -21,7 +21,7 @@ endif
 .DELETE_ON_ERROR:
 # Reached through two patterns, it would be removed as a mere step on the way.
 .PRECIOUS: %/bin/pip
-.PHONY: help site test build install notebooks test-gpu verify test-cuda-build test-torch test-clients test-suites bench record address
+.PHONY: help site test build offline install notebooks test-gpu verify test-cuda-build test-torch test-clients test-suites bench lighthouse record card address
 
 help: ## say what each command does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' Makefile
@@ -39,6 +39,9 @@ test: .venv/.everything ## lint, types, unit tests, every cell of every notebook
 
 build: .venv/.site ## build the site into site/
 	.venv/bin/mkdocs build --strict
+
+offline: .venv/.site ## build the site as one zip for reading from a disk: same-device-offline.zip
+	@.venv/bin/python tools/offline.py
 
 install: .venv/.everything ## install everything into .venv, run nothing
 	@echo "Everything is in .venv."
@@ -68,8 +71,14 @@ test-suites: .venv-suites/.everything ## public packages' own test suites on a s
 bench: .venv/.everything ## what a simulated GPU costs beside plain CPU tensors; writes results/bench.json (a minute)
 	@OMP_NUM_THREADS=1 .venv/bin/python tools/bench.py
 
+lighthouse: .venv/.site tools/lighthouse/node_modules/.package-lock.json ## Lighthouse's scores of a page of each kind; writes results/lighthouse.json (ten minutes; needs Node)
+	@.venv/bin/python tools/lighthouse/measure.py
+
 record: .venv-cuda-$(VERSION)/.everything ## ask PyTorch's CUDA build what the simulation must answer (no GPU needed, several GB)
 	tools/record/record.sh .venv-cuda-$(VERSION)/bin/python
+
+card: .venv/.everything ## draw docs/assets/card.png, shown beside links to the site, from card.svg and logo.svg (in Chromium)
+	@.venv/bin/python tools/card.py
 
 address: .venv/bin/pip ## for a fork: make address URL=https://github.com/OWNER/NAME
 	@.venv/bin/python tools/address.py $(URL)
@@ -112,7 +121,13 @@ address: .venv/bin/pip ## for a fork: make address URL=https://github.com/OWNER/
 # Three equals signs, and no second index: 2.15.0+cpu is 2.15.0 to two.
 .venv-cuda-%/.everything: | .venv-cuda-%/bin/pip
 	@echo "Installing PyTorch's CUDA build, torch $*, into .venv-cuda-$* (once; several GB)."
-	@env -u PIP_EXTRA_INDEX_URL .venv-cuda-$*/bin/python -m pip install --disable-pip-version-check 'torch===$*' numpy expecttest
+	@env -u PIP_EXTRA_INDEX_URL .venv-cuda-$*/bin/python -m pip install --disable-pip-version-check 'torch===$*' numpy expecttest pyyaml
+	@touch $@
+
+tools/lighthouse/node_modules/.package-lock.json: tools/lighthouse/package-lock.json
+	@command -v npm >/dev/null || { echo "npm is missing: install Node.js 20 or newer, which brings it." >&2; exit 2; }
+	@echo "Installing Lighthouse into tools/lighthouse/node_modules (once, under a minute)."
+	@cd tools/lighthouse && npm ci --ignore-scripts --no-audit --no-fund
 	@touch $@
 
 # pip is the last thing that venv installs: where it is, the environment is whole.

@@ -113,7 +113,7 @@ def test_a_table_is_aligned_without_a_style_and_a_sentence_may_name_one(build_sm
     built = build_small({"index.md": f"# Home\n\n{table}\n{sentence}"}, {"01-a.ipynb": ["# A", table]})
     assert built.returncode == 0, built.log
     for path in ("", "notebooks/01-a/"):
-        assert [cell.get("align") for cell in built.page(path).select("article td")] == ["left", "right"], path
+        assert [cell["class"] for cell in built.page(path).select("article td")] == [["left"], ["right"]], path
 
 
 @pytest.fixture
