@@ -21,6 +21,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
+from filelock import FileLock
 from nbformat.v4 import new_markdown_cell, new_notebook
 from playwright.sync_api import sync_playwright
 
@@ -83,10 +84,16 @@ def build(project: Path, folder: Path, **environment: str) -> Built:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """The project's site; lessons are at `notebooks/NN-slug/`."""
-    built = build(ROOT, tmp_path_factory.mktemp("site"))
-    assert built.returncode == 0, built.log
-    return built
+    """The project's site, built once for all processes of xdist; lessons are at `notebooks/NN-slug/`."""
+    folder = tmp_path_factory.getbasetemp()
+    shared = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+    log = shared / "site.log"
+    with FileLock(shared / "site.lock"):
+        if not log.exists():
+            built = build(ROOT, shared / "site")
+            assert built.returncode == 0, built.log
+            log.write_text(built.log, encoding="utf-8")
+    return Built(shared / "site", 0, log.read_text(encoding="utf-8"))
 
 
 class Tags(HTMLParser):

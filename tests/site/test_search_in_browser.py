@@ -185,7 +185,7 @@ FIRST = {
     "convert cuda tensor to numpy": "errors/sd050/",
     "wrapper_CUDA_addmm": "errors/sd001/",
     # Plain words: the lesson or the page about them.
-    "loss on the cpu": "notebooks/01-two-tensors/",
+    "what the message means": "notebooks/01-two-tensors/",
     "dataloader cuda": "notebooks/02-unmoved-batches/",
     "move dataset to gpu": "notebooks/02-unmoved-batches/",
     "move model to gpu": "notebooks/03-unmoved-model/",
