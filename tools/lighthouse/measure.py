@@ -43,7 +43,7 @@ def main() -> int:
         site = Path(scratch) / "same-device"
         subprocess.run([sys.executable, "-m", "mkdocs", "build", "-q", "--strict", "-d", site], cwd=ROOT, check=True)
         with served(Path(scratch)) as host:
-            pages = {page: measured(f"{host}{site.name}/{page}") for page in of_each_kind(site)}
+            pages = {page: measured(f"{host}{site.name}/", page) for page in of_each_kind(site)}
     write(pages)
     failures = below_budget(pages)
     print("\n".join(failures) or "Every score is within the budget.")
@@ -70,8 +70,9 @@ def of_each_kind(site: Path) -> list[str]:
     return ["", *top, heaviest("notebooks/*/index.html"), heaviest("errors/*/index.html")]
 
 
-def measured(url: str) -> dict[str, dict[str, Any]]:
-    return {device: medians([report(url, options) for _ in range(RUNS)]) for device, options in DEVICES.items()}
+def measured(site: str, page: str) -> dict[str, dict[str, Any]]:
+    print(f"/{page}: {RUNS} runs on each device", file=sys.stderr, flush=True)
+    return {device: medians([report(site + page, options) for _ in range(RUNS)]) for device, options in DEVICES.items()}
 
 
 def report(url: str, options: list[str]) -> dict[str, Any]:
