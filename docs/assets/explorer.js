@@ -65,13 +65,13 @@ function reason(data, rule, op, line) {
   const [name, inYaml] = data.aten[op] ?? ["", 0];
   const [raiser, where] = (data.lines[line] ?? " ").split(" ");
   const { says, links } = data.rules[rule];
-  const filled = (text) => text.replace("{op}", name).replace("{function}", raiser);
+  const worded = (text) => text.replace("{op}", name).replace("{function}", raiser);
   const source = (path) => `${data.source}${path.replace(":", "#L")}`;
   const shown = [];
   if (where && !where.startsWith("build/")) shown.push([where, source(where)]);
   shown.push(...links.map((path) => [path, source(path)]));
   if (inYaml) shown.push([`${data.yaml.split("/").pop()}:${inYaml}`, source(`${data.yaml}:${inYaml}`)]);
-  return { says: filled(says), op: name, links: shown };
+  return { says: worded(says), op: name, links: shown };
 }
 
 async function open(explorer) {

@@ -22,8 +22,11 @@ KEEP = "SAMEDEVICE_RECORD"
 # How the output begins where this machine measured: such an output differs from what is stored, and may.
 HERE = "Measured here, on "
 
-_WAITING = """\
-This cell waits for a real GPU: nobody has run it on one yet.
+# How the output begins where there is no number yet.
+WAITS = "This cell waits for a real GPU"
+
+_WAITING = f"""\
+{WAITS}: nobody has run it on one yet.
 To run it: open this page in Colab, and choose a GPU as runtime."""
 
 

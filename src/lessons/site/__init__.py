@@ -4,10 +4,10 @@ mkdocs-jupyter reads and renders notebooks; these events put right what it gets 
 notebooks (which files, in which order), page (headings, code, outputs), code_colours, tracebacks, links; verified says
 when a lesson last passed, lesson_links lead on from it, lesson_index lists them all, failure_pictures draws the home
 page's cards, and explorer_page and explorer_data bring what was recorded of placements. figures and run_tables bring
-what runs measured, source_counts what is counted in the sources. Of the catalog,
-error_pages and myths_page make Markdown, with its texts made safe by escaping; catalog_files adds it to the site,
-search_entries to the search, which search_on_demand loads late. At last valid_html puts right the HTML of others, and
-each page gets its content_security_policy. offline is what differs where the site is read from a disk.
+what runs measured, source_counts what is counted in the sources. Of the catalog, error_pages and myths_page make
+Markdown, with its texts made safe by escaping; catalog_files adds it to the site, search_entries to the search, which
+search_on_demand loads late. At last valid_html puts right the HTML of others, and each page gets its
+content_security_policy. offline is what differs where the site is read from a disk.
 """
 
 import json

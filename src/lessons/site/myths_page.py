@@ -11,6 +11,7 @@ from pathlib import Path
 
 from mkdocs.structure.files import Files
 
+from lessons.measured import WAITS
 from lessons.site.escaping import escaped, sentences
 from samedevice.catalog import Claim, load
 
@@ -92,4 +93,4 @@ def _waits(notebook: Path, cell: str) -> bool:
     """Whether the cell's number can only come from a real GPU, and none was recorded (`lessons.measured`)."""
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     outputs = next(one["outputs"] for one in cells if one["id"] == cell)
-    return any("waits for a real GPU" in "".join(output.get("text", "")) for output in outputs)
+    return any(WAITS in "".join(output.get("text", "")) for output in outputs)

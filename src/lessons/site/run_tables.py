@@ -11,6 +11,7 @@ from typing import Any
 
 from mkdocs.exceptions import PluginError
 
+from lessons.measured import WAITS
 from lessons.site.escaping import escaped
 from lessons.site.figures import written
 from samedevice.catalog import load
@@ -92,7 +93,7 @@ def _real_numbers(root: Path) -> str:
         for cell in notebook["cells"]
         if cell["cell_type"] == "code" and re.search(r"^measured\(", "".join(cell["source"]), re.M)
     ]
-    waiting = sum("waits for a real GPU" in output for output in outputs)
+    waiting = sum(WAITS in output for output in outputs)
     return f"{len(outputs)} cells give times that only a real GPU has; {waiting or 'none'} of them still wait for one"
 
 
