@@ -1,10 +1,12 @@
 """Does the simulation answer as PyTorch's CUDA build? Replays what tools/record recorded and counts.
 
     python tools/conformance.py [--show N]           writes results/conformance.json
+    python tools/conformance.py known                writes the list of known misses anew: read its diff
     python tools/conformance.py compare FILE FILE    two recordings: where do they differ?
 
 outcome: both work, or both raise. exact: the same devices, or the same type and text of the error. A program has to
-answer exactly. What is recorded is in tests/conformance; its first line says of which torch, where and when.
+answer exactly. What is recorded is in tests/conformance; its first line says of which torch, where and when. Beside it
+stands which operators are known to answer otherwise, and how: a test compares that list, case by case.
 """
 
 import gzip
@@ -26,15 +28,15 @@ RECORDED = ROOT / "tests" / "conformance"
 
 
 class Comparison(NamedTuple):
-    """One question, what CUDA answered and what the simulation did."""
+    """One question, what CUDA answered and what the simulation did: None where this torch lacks operator or sample."""
 
     question: str
     recorded: dict[str, Any]
-    simulated: dict[str, Any]
+    simulated: dict[str, Any] | None
 
     @property
     def same_outcome(self) -> bool:
-        return ("error" in self.recorded) == ("error" in self.simulated)
+        return self.simulated is not None and ("error" in self.recorded) == ("error" in self.simulated)
 
     @property
     def exact(self) -> bool:
@@ -44,15 +46,31 @@ class Comparison(NamedTuple):
         return f"{self.question}\n   recorded  {_said(self.recorded)}\n   simulated {_said(self.simulated)}"
 
 
-def _said(answer: dict[str, Any]) -> str:
+def _said(answer: dict[str, Any] | None) -> str:
+    if answer is None:
+        return "nothing: this torch lacks the operator or the sample"
     return f"{answer['error']}: {answer['message']}" if "error" in answer else json.dumps(next(iter(answer.values())))
 
 
 def recording(what: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Header and answers for the torch that is installed, or for the nearest version that was recorded."""
+    return read(_nearest(f"{what}.jsonl.gz"))
+
+
+def known_misses() -> Path:
+    """The list of the operators' known misses, in the torch that is installed or the nearest that was recorded."""
+    return _nearest("known-misses.jsonl")
+
+
+def as_line(miss: Comparison) -> str:
+    """A miss as the list has it: the question, and what the simulation answers."""
+    return json.dumps({"question": miss.question, "simulated": miss.simulated})
+
+
+def _nearest(kind: str) -> Path:
     version = _numbers(torch.__version__.partition("+")[0])
-    files = {_numbers(path.name.split("-")[1]): path for path in RECORDED.glob(f"torch-*.*.*-{what}.jsonl.gz")}
-    return read(files[min(files, key=lambda there: [abs(a - b) for a, b in zip(there, version, strict=True)])])
+    files = {_numbers(path.name.split("-")[1]): path for path in RECORDED.glob(f"torch-*.*.*-{kind}")}
+    return files[min(files, key=lambda there: [abs(a - b) for a, b in zip(there, version, strict=True)])]
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -64,8 +82,8 @@ def read(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     return header, rows
 
 
-def replay_operators(rows: list[dict[str, Any]]) -> Iterator[Comparison | None]:
-    """A comparison for each row; None for one whose operator or sample this version of torch does not have."""
+def replay_operators(rows: list[dict[str, Any]]) -> Iterator[Comparison]:
+    """A comparison for each row."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in rows:
         groups.setdefault((row["op"], row["variant"]), []).append(row)
@@ -80,7 +98,7 @@ def replay_operators(rows: list[dict[str, Any]]) -> Iterator[Comparison | None]:
                 sample, reference = there.get(row["sample"]), references.get(row["sample"])
                 needs_reference = row["kind"].startswith("out=")
                 if sample is None or sample.shapes != row["shapes"] or (needs_reference and reference is None):
-                    yield None
+                    yield Comparison(_question(row), _answer(row), None)
                     continue
                 found = operators.ask(op, sample, row["kind"], row["placement"], reference)
                 yield Comparison(_question(row), _answer(row), found)
@@ -123,14 +141,18 @@ def main(arguments: list[str]) -> int:
     if arguments[:1] == ["compare"] and len(arguments) == 3:
         compare(Path(arguments[1]), Path(arguments[2]))
         return 0
-    if arguments[:1] not in ([], ["--show"]) or len(arguments) > 2:
+    if arguments != ["known"] and (arguments[:1] not in ([], ["--show"]) or len(arguments) > 2):
         print(__doc__, file=sys.stderr)
         return 2
-    show = int(arguments[1]) if arguments else 0
     warnings.simplefilter("ignore")
     header, rows = recording("operators")
     found = list(replay_operators(rows))
-    cases = [case for case in found if case]
+    if arguments == ["known"]:
+        misses = sorted(as_line(case) for case in found if not case.exact)
+        known_misses().write_text("".join(f"{line}\n" for line in misses), "utf-8")
+        return 0
+    show = int(arguments[1]) if arguments else 0
+    cases = [case for case in found if case.simulated is not None]
     asked = list(replay_programs(recording("programs")[1]))
     for miss in [case for case in [*asked, *cases] if not case.exact][:show]:
         print(miss)
