@@ -20,6 +20,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # what PyTorch's own test code warns of is not ours
     from torch.testing._internal.common_methods_invocations import op_db
 
+from record.operators import sample_inputs
 from samedevice import simulate_cuda
 from samedevice.simulation import session
 
@@ -84,7 +85,7 @@ def calls(dtype: torch.dtype, shard: int, shards: int) -> Iterator[Call]:
             continue
         name = f"{op.name}/{op.variant_test_name}" if op.variant_test_name else op.name
         seed()
-        samples = op.sample_inputs("cpu", dtype, requires_grad=op.supports_autograd and dtype.is_floating_point)
+        samples = sample_inputs(op, dtype, requires_grad=op.supports_autograd and dtype.is_floating_point)
         for number, sample in enumerate(itertools.islice(samples, 2)):
             yield Call(name, "function", op.get_op(), sample)
             if number:
