@@ -8,6 +8,7 @@ more GPUs than there are is skipped.
 """
 
 import os
+import signal
 from collections.abc import Generator
 from pathlib import Path
 
@@ -22,6 +23,11 @@ from lessons.measured import HERE
 # As many tests run at once as there are cores, and small tensors gain nothing from a second thread: where two processes
 # wait for each other's threads, a lesson takes four times as long. Set before torch is imported, here and in kernels.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# A shell that runs a script starts `command &` with SIGINT ignored, and every process started from there inherits that:
+# a test that interrupts one would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -54,12 +54,12 @@ def _said(answer: dict[str, Any] | None) -> str:
 
 def recording(what: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Header and answers for the torch that is installed, or for the nearest version that was recorded."""
-    return read(_nearest(f"{what}.jsonl.gz"))
+    return read(_nearest(what))
 
 
 def known_misses() -> Path:
-    """The list of the operators' known misses, in the torch that is installed or the nearest that was recorded."""
-    return _nearest("known-misses.jsonl")
+    """The list of the operators' known misses, which stands beside their recording."""
+    return _nearest("operators").with_name(_nearest("operators").name.replace("operators.jsonl.gz", "known-misses.jsonl"))
 
 
 def as_line(miss: Comparison) -> str:
@@ -67,9 +67,9 @@ def as_line(miss: Comparison) -> str:
     return json.dumps({"question": miss.question, "simulated": miss.simulated})
 
 
-def _nearest(kind: str) -> Path:
+def _nearest(what: str) -> Path:
     version = _numbers(torch.__version__.partition("+")[0])
-    files = {_numbers(path.name.split("-")[1]): path for path in RECORDED.glob(f"torch-*.*.*-{kind}")}
+    files = {_numbers(path.name.split("-")[1]): path for path in RECORDED.glob(f"torch-*.*.*-{what}.jsonl.gz")}
     return files[min(files, key=lambda there: [abs(a - b) for a, b in zip(there, version, strict=True)])]
 
 

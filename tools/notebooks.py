@@ -42,6 +42,8 @@ def main(arguments: list[str]) -> int:
 
     def end(number: int, _: object) -> None:
         received.append(signal.Signals(number))
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in a script's background, where asyncio does not answer
+            raise KeyboardInterrupt
         signal.raise_signal(signal.SIGINT)  # which asyncio answers: it cancels what runs and waits for the cleaning up
 
     signal.signal(signal.SIGTERM, end)

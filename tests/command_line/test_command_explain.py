@@ -146,8 +146,11 @@ def test_a_closed_stdin_or_stdout_is_misuse(here, arguments, says):
 def test_a_reader_that_has_enough_is_no_error():
     command = [sys.executable, *EXPLAIN, "SD001"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        process.stdout.close()
-        assert process.stderr.read() == b""
+        try:
+            process.stdout.close()
+            assert process.stderr.read() == b""
+        finally:
+            process.kill()
     assert process.returncode == 0
 
 
@@ -163,12 +166,15 @@ def test_at_a_terminal_it_says_how_to_end_the_paste(keys, code):
     with subprocess.Popen(
         [sys.executable, "-c", lead], stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
-        assert termios.tcgetattr(theirs)
-        os.close(theirs)
-        hint = process.stderr.readline()
-        os.write(ours, b"RuntimeError: Expected all tensors to be on the same device, but found at least two devices, "
-                 b"cuda:0 and cpu!\n" + keys)  # fmt: skip
-        out, err = process.communicate(timeout=60)
+        try:
+            assert termios.tcgetattr(theirs)
+            os.close(theirs)
+            hint = process.stderr.readline()
+            os.write(ours, b"RuntimeError: Expected all tensors to be on the same device, but found at least two "
+                     b"devices, cuda:0 and cpu!\n" + keys)  # fmt: skip
+            out, err = process.communicate(timeout=60)
+        finally:
+            process.kill()  # at the end of `with`, a process that still reads would be waited for, without end
     os.close(ours)
     assert hint.startswith("samedevice: paste the error")
     assert "Ctrl+D" in hint

@@ -10,6 +10,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from lessons.measured import HERE
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 RAISES = ["raises-exception"]
 IGNORED = ["nbval-ignore-output"]

@@ -13,6 +13,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+pytestmark = pytest.mark.slow
 LESSONS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
 RUN = Path(__file__).with_name("lessons_without_the_check.py")
 

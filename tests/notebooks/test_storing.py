@@ -14,6 +14,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 import notebooks
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 RAISES = {"tags": ["raises-exception"]}
 # A frame that lies in the simulation, without the simulation.
@@ -189,8 +190,11 @@ def test_killed_while_writing_leaves_the_notebook_as_it_was(tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are told otherwise there")
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_interrupted_it_stores_what_is_done_and_ends_in_one_sentence(tmp_path, number, code):
+@pytest.mark.parametrize(
+    ("number", "code", "in_a_scripts_background"),
+    [(signal.SIGINT, 130, False), (signal.SIGTERM, 143, False), (signal.SIGTERM, 143, True)],
+)
+def test_interrupted_it_stores_what_is_done_and_ends_in_one_sentence(tmp_path, number, code, in_a_scripts_background):
     done = write(tmp_path / "done.ipynb", new_code_cell("1 + 1"))
     kernels = tmp_path / "kernels"
     busy = [
@@ -202,6 +206,8 @@ def test_interrupted_it_stores_what_is_done_and_ends_in_one_sentence(tmp_path, n
     ]
     before = [path.read_bytes() for path in busy]
     command = [sys.executable, ROOT / "tools/notebooks.py", done, *busy]
+    if in_a_scripts_background:  # a shell that runs a script starts `command &` so
+        command = ["sh", "-c", "trap '' INT; exec \"$@\"", "sh", *command]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
         try:
             deadline = time.monotonic() + 60

@@ -42,6 +42,10 @@ runpy.run_module("mkdocs", run_name="__main__")
 """
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    item.add_marker("slow")  # all of this folder: `make test-rest` runs them
+
+
 @dataclass
 class Built:
     folder: Path

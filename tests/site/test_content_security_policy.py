@@ -138,14 +138,16 @@ def being_edited(tmp_path):
         text=True,
     )
     said = []
-    for line in serving.stderr:
-        said.append(line)
-        if "Serving on" in line:
-            yield line.split()[-1], messages
-            break
-    serving.terminate()
-    serving.stderr.close()
-    serving.wait()
+    try:
+        for line in serving.stderr:
+            said.append(line)
+            if "Serving on" in line:
+                yield line.split()[-1], messages
+                break
+    finally:
+        serving.terminate()
+        serving.stderr.close()
+        serving.wait()
     assert "Serving on" in said[-1], "".join(said)
 
 
