@@ -5,6 +5,8 @@ PYTHON = python3
 # Of torch, for test-torch and record: as tested otherwise, unless named.
 VERSION = $(shell sed -n 's/^torch==//p' constraints.txt)
 PIP_INSTALL = -m pip install --disable-pip-version-check -c constraints.txt
+# A file of tests is one process's, since its tests share what is slow to make.
+SIDE_BY_SIDE = -n 2 --dist loadfile --no-loadscope-reorder
 # Silences a notice about MkDocs 2, which constraints.txt keeps out.
 export NO_MKDOCS_2_WARNING = 1
 
@@ -21,7 +23,7 @@ endif
 .DELETE_ON_ERROR:
 # Reached through two patterns, it would be removed as a mere step on the way.
 .PRECIOUS: %/bin/pip
-.PHONY: help site test build offline install notebooks test-gpu verify test-cuda-build test-errors test-colab test-torch test-clients test-suites test-mutation test-robustness bench lighthouse record card wheel test-wheel repository hashes audit
+.PHONY: help site test test-rest check build offline install notebooks test-gpu verify test-cuda-build test-errors test-colab test-torch test-clients test-suites test-mutation test-robustness bench lighthouse record card wheel test-wheel repository hashes audit
 
 help: ## say what each command does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' Makefile
@@ -31,11 +33,17 @@ site: .venv/.site ## build the site and serve it on http://127.0.0.1:8000, rebui
 	@echo "The site will be on http://127.0.0.1:8000 (Ctrl+C stops it)."
 	@.venv/bin/mkdocs serve --dev-addr 127.0.0.1:8000
 
-test: .venv/.everything ## lint, types, unit tests, every cell of every notebook, the built site
+test: .venv/.everything ## lint, types, unit tests, every cell of every notebook: what to run after a change (CI runs test and test-rest)
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
-	.venv/bin/pytest --nbval -n 2 --dist loadfile --no-loadscope-reorder
+	.venv/bin/pytest --nbval $(SIDE_BY_SIDE)
+
+test-rest: .venv/.everything ## the built site in a browser, the guards' own guards, packaging, the commands: what `make test` leaves out
+	.venv/bin/pytest -m slow $(SIDE_BY_SIDE)
+
+check: .venv/.everything ## one lesson: execute and store it, compare it, test its form: make check NB=notebooks/01-two-tensors.ipynb
+	@.venv/bin/python tools/check_lesson.py $(NB)
 
 build: .venv/.site ## build the site into site/
 	.venv/bin/mkdocs build --strict

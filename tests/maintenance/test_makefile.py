@@ -4,9 +4,11 @@ import os
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -92,15 +94,17 @@ def test_the_site_is_built_without_torch_and_the_tests(clone):
     assert "tools/install.py everything" not in planned
 
 
-def test_the_test_command_runs_every_check(clone):
+def test_the_test_command_is_lint_types_and_what_bare_pytest_nbval_runs(clone):
     planned = make(clone, "--dry-run", "test").stdout
-    for command in (
-        "ruff check",
-        "ruff format --check",
-        "mypy",
-        "pytest --nbval -n 2 --dist loadfile --no-loadscope-reorder",
-    ):
+    side_by_side = " -n 2 --dist loadfile --no-loadscope-reorder"
+    for command in ("ruff check", "ruff format --check", "mypy", f"pytest --nbval{side_by_side}"):
         assert f".venv/bin/{command}\n" in planned
+    assert f".venv/bin/pytest -m slow{side_by_side}\n" in make(clone, "--dry-run", "test-rest").stdout
+
+
+def test_no_test_is_left_out_by_both_commands():
+    addopts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["pytest"]["ini_options"]["addopts"]
+    assert [option for option in addopts if option.startswith("-m")] == ["-m not slow"]
 
 
 def test_another_torch_has_an_environment_of_its_own_and_none_of_its_pins(clone):
@@ -111,7 +115,12 @@ def test_another_torch_has_an_environment_of_its_own_and_none_of_its_pins(clone)
     assert "rm " not in planned  # pip must stay, or the next run would make the environment anew
 
 
-def test_what_ci_runs_is_the_test_command_of_the_readme():
-    assert "make test" in (ROOT / "README.md").read_text("utf-8")
-    assert (ROOT / ".ci/run").read_text("utf-8").endswith("\nmake test\n")
+def test_what_ci_runs_is_the_test_command_of_the_readme_and_what_that_leaves_out():
+    for name in ("README.md", "CONTRIBUTING.md"):
+        assert re.search(r"make test\b(?!-)", (ROOT / name).read_text("utf-8")), name
+        assert "make test-rest" in (ROOT / name).read_text("utf-8"), name
+    assert "\n    make test\n    make test-rest\n" in (ROOT / ".ci/run").read_text("utf-8")
     assert os.access(ROOT / ".ci/run", os.X_OK)
+    jobs = yaml.safe_load((ROOT / ".github/workflows/cpu.yml").read_text("utf-8"))["jobs"]
+    assert jobs["test"]["strategy"]["matrix"]["target"] == ["test", "test-rest"]
+    assert jobs["test"]["steps"][-1]["run"] == '.ci/run "$TARGET"'
