@@ -7,7 +7,8 @@ page's cards, and explorer_page and explorer_data bring what was recorded of pla
 what runs measured, source_counts what is counted in the sources. Of the catalog, error_pages and myths_page make
 Markdown, with its texts made safe by escaping; catalog_files adds it to the site, search_entries to the search, which
 search_on_demand loads late. At last valid_html puts right the HTML of others, and each page gets its
-content_security_policy. offline is what differs where the site is read from a disk.
+content_security_policy. offline is what differs where the site is read from a disk, and served what is not done again
+where it is being edited.
 """
 
 import json
@@ -38,6 +39,7 @@ from lessons.site.page import finish_notebook
 from lessons.site.run_tables import with_runs
 from lessons.site.search_entries import finish_search
 from lessons.site.search_on_demand import load_search_on_demand
+from lessons.site.served import begin_build, is_recalled, remember, render_if_changed
 from lessons.site.source_counts import with_counts
 from lessons.site.valid_html import valid
 from lessons.site.verified import last_verified
@@ -50,6 +52,7 @@ __all__ = [
     "on_post_build",
     "on_post_page",
     "on_post_template",
+    "on_pre_page",
     "on_serve",
     "on_startup",
 ]
@@ -80,7 +83,16 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 @event_priority(100)  # before mkdocs-jupyter, which takes over the notebooks that it finds among the files
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     files = add_explorer_data(add_catalog(add_notebooks(files, config), config), config)
+    if _serving:
+        begin_build(config, files)
     return use_plain_scripts(files, config) if is_offline(config) else files
+
+
+@event_priority(-100)  # after mkdocs-jupyter, which gives a notebook's page another `render`
+def on_pre_page(page: Page, **_: Any) -> Page:
+    if _serving:
+        render_if_changed(page)
+    return page
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
@@ -93,6 +105,15 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) 
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    if not _serving:
+        return _finish_content(html, page, config, files)
+    if not is_recalled(page):
+        html = _finish_content(html, page, config, files)
+        remember(page, html)
+    return html
+
+
+def _finish_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     if is_offline(config):
         assert page.canonical_url
         page.canonical_url = published(page.canonical_url)
@@ -112,12 +133,12 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
 
 
 def on_post_page(output: str, page: Page, **_: Any) -> str:
-    return _finish(output, page.file.src_uri)
+    return _finish_page(output, page.file.src_uri)
 
 
 def on_post_template(output_content: str, template_name: str, **_: Any) -> str:
     """The page that is shown where there is none, 404.html, is not made of a file."""
-    return _finish(output_content, template_name) if template_name.endswith(".html") else output_content
+    return _finish_page(output_content, template_name) if template_name.endswith(".html") else output_content
 
 
 def on_post_build(config: MkDocsConfig) -> None:
@@ -132,7 +153,7 @@ def _results(config: MkDocsConfig) -> Path:
     return Path(config.config_file_path).parent / "results"
 
 
-def _finish(page: str, name: str) -> str:
+def _finish_page(page: str, name: str) -> str:
     # Material's search is a dialog without a name, which a screen reader needs.
     page = re.sub('data-md-component="search" role="dialog"', r'\g<0> aria-label="Search"', page)
     return with_policy(_without_indentation(valid(page)), name, _serving)

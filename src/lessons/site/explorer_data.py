@@ -96,6 +96,7 @@ def _version(file: Path) -> list[int]:
     return [int(part) for part in file.name.split("-")[1].split(".")]
 
 
+@functools.cache
 def packed(root: Path) -> bytes:
     """The data file, compressed; the same record gives the same bytes."""
     header, tables = record(root)

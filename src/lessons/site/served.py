@@ -1,0 +1,60 @@
+"""While the site is served, a page is rendered again only where what it is made of has changed.
+
+After each edit MkDocs builds all pages, and three quarters of that time is rendering. What a page's content depends on
+is its own text, in which figures and counts stand by then, and what pages share: which files there are, mkdocs.yml, the
+catalog, and the results of runs.
+"""
+
+from collections.abc import Hashable
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import Files
+from mkdocs.structure.pages import Page
+
+from lessons.site.notebooks import project
+
+# What rendering and on_page_content put onto a page.
+_RENDERED = ("content", "toc", "meta", "title", "_title_from_render", "present_anchor_ids", "links_to_anchors")
+_shared: Hashable = None
+_remembered: dict[str, tuple[Hashable, dict[str, Any]]] = {}
+
+
+def begin_build(config: MkDocsConfig, files: Files) -> None:
+    """Note what the pages of this build share."""
+    global _shared
+    with resources.as_file(resources.files("samedevice.catalog")) as catalog:
+        read = [Path(config.config_file_path), *catalog.rglob("*.toml"), *(project(config) / "results").glob("*.json")]
+        _shared = frozenset(files.src_uris), frozenset((path, path.stat().st_mtime_ns) for path in read)
+
+
+def render_if_changed(page: Page) -> None:
+    """Let the page's `render` put onto it what it was given last time, if nothing has changed since."""
+    render = page.render
+
+    def render_or_recall(config: MkDocsConfig, files: Files) -> None:
+        made_of, attributes = _remembered.get(page.file.src_uri, (None, {}))
+        if made_of != (_shared, page.markdown):
+            render(config, files)
+            return
+        vars(page).update(attributes, meta=dict(attributes["meta"]))
+        # The keys are files, which are other objects in each build.
+        links = attributes.get("links_to_anchors") or {}
+        page.links_to_anchors = {files.src_uris[file.src_uri]: anchors for file, anchors in links.items()}
+
+    page.render = render_or_recall  # type: ignore[method-assign]
+
+
+def is_recalled(page: Page) -> bool:
+    """Whether the page's content is that of last time, so that it is finished already."""
+    _, attributes = _remembered.get(page.file.src_uri, (None, {}))
+    return page.content is attributes.get("content")
+
+
+def remember(page: Page, content: str) -> None:
+    """Keep what the page was given, with its finished content."""
+    attributes = {name: vars(page)[name] for name in _RENDERED if name in vars(page)}
+    attributes |= {"content": content, "meta": dict(page.meta)}
+    _remembered[page.file.src_uri] = ((_shared, page.markdown), attributes)
