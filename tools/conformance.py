@@ -59,7 +59,8 @@ def recording(what: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
 
 def known_misses() -> Path:
     """The list of the operators' known misses, which stands beside their recording."""
-    return _nearest("operators").with_name(_nearest("operators").name.replace("operators.jsonl.gz", "known-misses.jsonl"))
+    recorded = _nearest("operators")
+    return recorded.with_name(recorded.name.replace("operators.jsonl.gz", "known-misses.jsonl"))
 
 
 def as_line(miss: Comparison) -> str:

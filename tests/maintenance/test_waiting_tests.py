@@ -26,7 +26,7 @@ def test_a_test_that_waits_for_ever_is_ended_with_its_name_and_what_it_started(t
         "utf-8",
     )
     said = run_pytest(tmp_path, "--timeout=1", tmp_path / "test_waiting.py")
-    assert "test_waiting.py::test_reads_a_terminal - Failed: Timeout (>1.0s)" in said
+    assert "::test_reads_a_terminal - Failed: Timeout (>1.0s)" in said
     assert "1 failed, 1 passed" in said
 
 
