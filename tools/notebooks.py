@@ -3,7 +3,8 @@
 A notebook is stored only if every cell did what it says: an error where there is the tag raises-exception, none
 elsewhere. What differs between machines (paths, addresses, times) is scrubbed by tests/notebooks/sanitize.cfg, which
 nbval reads too. Of a traceback, what the site would show is stored: a real GPU has no frames of the simulation.
-Executed twice, a notebook does not change. Whatever interrupts this, each notebook is as it was, or stored as a whole.
+Cells are not numbered (each counts as the first that was executed), so that a new cell changes no other. Executed twice,
+a notebook does not change. Whatever interrupts this, each notebook is as it was, or stored as a whole.
 """
 
 import asyncio
@@ -150,6 +151,8 @@ def scrub(notebook: NotebookNode) -> None:
     notebook.metadata.language_info = {"name": "python"}
     for cell in notebook.cells:
         cell.metadata = {key: value for key, value in cell.metadata.items() if key in ("tags", "alt")}
+        if cell.cell_type == "code":
+            cell.execution_count = 1
         for output in cell.get("outputs", []):
             if output.output_type == "stream":
                 output.text = portable(output.text)
@@ -157,6 +160,8 @@ def scrub(notebook: NotebookNode) -> None:
                 output.evalue = portable(output.evalue)
                 output.traceback = shorten(portable("\n".join(output.traceback))).splitlines()
             else:
+                if output.output_type == "execute_result":
+                    output.execution_count = 1
                 for kind, data in output.data.items():
                     if kind.startswith("text/"):
                         output.data[kind] = portable(data)

@@ -93,8 +93,11 @@ def test_only_a_cell_that_measures_may_print_something_else(source, tags):
     assert_compared(nbformat.v4.new_code_cell('measured("a", b)', metadata={"tags": ["nbval-ignore-output"]}))
 
 
-def test_every_cell_was_executed_in_order(code):
-    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
+def test_every_cell_was_executed_and_has_no_number_of_its_own(path, code):
+    """Numbers would change below a cell that is put in; `make notebooks` stores 1 for each."""
+    numbers = {cell.execution_count for cell in code}
+    numbers |= {output.execution_count for cell in code for output in cell.outputs if "execution_count" in output}
+    assert numbers == {1}, f"run `make check NB=notebooks/{path.name}`"
 
 
 def test_a_cell_stores_an_error_only_where_it_says_so(code):
@@ -141,7 +144,6 @@ def test_cells_are_short(path, notebook):
             assert len(cell.source.splitlines()) <= 25, cell.source
         else:
             assert len(cell.source.split()) <= 120, cell.source
-    assert sum(len(cell.source.encode()) for cell in notebook.cells) <= 20_000
 
 
 def test_headings_are_the_title_and_the_failures(notebook):

@@ -66,6 +66,17 @@ def test_stored_twice_a_notebook_does_not_change(stored):
     assert stored.read_bytes() == before
 
 
+def test_a_cell_more_changes_no_other(stored, tmp_path):
+    notebook = nbformat.read(stored, as_version=4)
+    notebook.cells.insert(1, new_code_cell("print('new')"))
+    longer = write(tmp_path / "a.ipynb", *notebook.cells)
+    assert store(longer).returncode == 0
+    cells = nbformat.read(longer, as_version=4).cells
+    del cells[1]
+    assert cells == nbformat.read(stored, as_version=4).cells
+    assert "Cell In[1], line 3" in cells[3].outputs[0].traceback
+
+
 def test_gpus_are_simulated_whatever_the_machine_has(stored):
     assert outputs(stored, 1)[0].text == "simulated\n"
 
