@@ -3,8 +3,8 @@
 A notebook is stored only if every cell did what it says: an error where there is the tag raises-exception, none
 elsewhere. What differs between machines (paths, addresses, times) is scrubbed by tests/notebooks/sanitize.cfg, which
 nbval reads too. Of a traceback, what the site would show is stored: a real GPU has no frames of the simulation.
-Cells are not numbered (each counts as the first that was executed), so that a new cell changes no other. Executed twice,
-a notebook does not change. Whatever interrupts this, each notebook is as it was, or stored as a whole.
+Cells are not numbered (each counts as the first that was executed), so that a new cell changes no other.
+Executed twice, a notebook does not change. Whatever interrupts this, each is as it was, or stored as a whole.
 """
 
 import asyncio
