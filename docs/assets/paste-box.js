@@ -157,7 +157,7 @@ function details(cause, because) {
   const rows = because.map((reason) => ["Here", marked(reason)]);
   rows.push(["Why", marked(cause.why)], ["Make sure", marked(cause.confirm)]);
   const lesson = `Run it in lesson ${cause.lesson.match(/[0-9]+/u)}`;
-  if (cause.lesson) rows.push(["Lesson", [link(cause.lesson, lesson)]]);
+  rows.push(["Lesson", [link(cause.lesson, lesson)]]);
   const terms = rows.flatMap(([label, nodes]) => [element("dt", {}, label), element("dd", {}, ...nodes)]);
   return element("dl", {}, ...terms);
 }

@@ -100,7 +100,6 @@ seen = []
 [[lesson]]
 slug = "01-flux"
 title = "Fluxes"
-ready = true
 """,
 }
 
@@ -193,7 +192,6 @@ MISTAKES = [
     ("a string for a table", F, '{device = "c.u"}', '"c.u"', "SD999", "causes 1, when", "should be a table"),
     ("a number in a table", F, '{device = "c.u"}', "{device = 1}", "SD999", "causes 1, when, device", "a string"),
     ("a string in a list of tables", F, '{torch = "2.13.0", text = "the flux of cpu differs from all others"}', '"the flux"', "SD999", "texts 1", "should be a table"),
-    ("a string for true", "lessons.toml", "ready = true", 'ready = "yes"', "01-flux", "ready", "true or false"),
     ("an unknown key inside", F, "points = 1", "point = 1", "SD999", "causes 1, point", "do you mean points?"),
     ("a key inside that is missing", F, 'reads = {device = "cpu"}\n', "", "SD999", "example 1, reads", "missing"),
     ("an id of another form", F, '"SD999"', '"SD99"', "SD99", "id", "SD and three digits"),
@@ -309,10 +307,9 @@ def test_each_example_is_read_as_it_says(message, example):
 # ---- What is around the catalog
 
 
-def test_the_lessons_that_are_ready_are_those_that_exist():
-    ready = [lesson.slug for lesson in load().lessons.values() if lesson.ready]
-    assert ready == sorted(file.stem for file in (ROOT / "notebooks").glob("*.ipynb"))
-    assert list(load().lessons) == sorted(load().lessons)
+def test_the_lessons_are_those_that_exist_in_their_order():
+    notebooks = sorted(file.stem for file in (ROOT / "notebooks").glob("*.ipynb"))
+    assert list(load().lessons) == notebooks, "Give each notebook one row in src/samedevice/catalog/lessons.toml."
 
 
 def test_every_file_of_the_catalog_is_shipped():

@@ -56,9 +56,11 @@ def test_the_first_code_cell_is_the_same_everywhere_but_for_the_gpus(notebook, c
 
 def test_the_metadata_is_what_search_and_the_site_need(notebook):
     metadata = notebook.metadata
-    assert metadata.title
-    assert 50 <= len(metadata.description) <= 150
-    assert metadata.tags
+    assert set(metadata) == {"description", "gpus", "kernelspec", "language_info", "tags", "title"}
+    assert metadata.title, "`title` is what the page's <title> and a link's preview say"
+    length = len(metadata.description)
+    assert 50 <= length <= 150, f"`description` is what a search engine shows: 50 to 150 characters, not {length}"
+    assert metadata.tags, "`tags` are what people type who want this lesson; the first has to find it first"
     assert all(isinstance(tag, str) for tag in metadata.tags)
 
 

@@ -143,7 +143,7 @@ def on_post_template(output_content: str, template_name: str, **_: Any) -> str:
 
 def on_post_build(config: MkDocsConfig) -> None:
     index = Path(config.site_dir, "search/search_index.json")
-    finish_search(index, has_error_index(config))
+    finish_search(index, has_error_index(config), project(config) / "notebooks")
     load_search_on_demand(Path(config.site_dir))
     if is_offline(config):
         lead_to_files(index)

@@ -1,7 +1,8 @@
 """How search finds what was pasted: an entry for each text of a message, and entries that are weighed by their length.
 
 A claim among the myths is found too, by what is said and what is true; not by its proof, which quotes errors. And who
-has no message types a few plain words, such as "dataloader cuda": search_topics.toml has them for each page.
+has no message types a few plain words, such as "dataloader cuda": search_topics.toml has them for each page, and a
+lesson has its own as `tags` in the notebook's metadata.
 
 Search scores the words that an entry shares with a query, each taken for the beginning of others too, and does not ask
 how many words the entry has besides: the longest would win. `boost` makes up for that.
@@ -21,7 +22,7 @@ _CLAIM = 0.47  # of a claim: with less, whatever shares more words with it comes
 _TOPICS = 0.4  # of an entry of topics: with less, short messages come before them; with more, they before a message
 
 
-def finish_search(index: Path, error_index: bool) -> None:
+def finish_search(index: Path, error_index: bool, notebooks: Path) -> None:
     """Complete the index that Material's plugin has written of all pages but those of the error index."""
     data = json.loads(index.read_text(encoding="utf-8"))
     if error_index:
@@ -31,7 +32,7 @@ def finish_search(index: Path, error_index: bool) -> None:
         words = re.findall(r"[^\W_]+", re.sub(r"<[^>]+>", " ", entry["text"]))
         entry["boost"] = round((len(words) or 1) ** -_WEIGHT, 4)
     data["docs"] += _claims() if error_index else []
-    data["docs"] += _topics({entry["location"]: entry["title"] for entry in data["docs"]})
+    data["docs"] += _topics({entry["location"]: entry["title"] for entry in data["docs"]}, notebooks)
     index.write_text(json.dumps(data, separators=(",", ":")), encoding="utf-8")
 
 
@@ -66,9 +67,17 @@ def _claims() -> list[dict[str, object]]:
     return [page, *sections]
 
 
-def _topics(titles: dict[str, str]) -> list[dict[str, object]]:
-    """`titles`: of each entry, by its location."""
-    topics = tomllib.loads(resources.files("lessons.site").joinpath("search_topics.toml").read_text(encoding="utf-8"))
+def topics(notebooks: Path) -> dict[str, list[str]]:
+    """What people type, by the page that they want."""
+    pages = tomllib.loads(resources.files("lessons.site").joinpath("search_topics.toml").read_text(encoding="utf-8"))
+    metadata = {
+        path.stem: json.loads(path.read_text("utf-8"))["metadata"] for path in sorted(notebooks.glob("*.ipynb"))
+    }
+    return pages | {f"notebooks/{lesson}/": about.get("tags", []) for lesson, about in metadata.items()}
+
+
+def _topics(titles: dict[str, str], notebooks: Path) -> list[dict[str, object]]:
+    """An entry for each page with its topics; `titles` are those of the pages, by their locations."""
     return [
         {
             "location": f"{page}?topics",
@@ -76,6 +85,6 @@ def _topics(titles: dict[str, str]) -> list[dict[str, object]]:
             "text": f"<p>{html.escape('; '.join(phrases), quote=False)}</p>",
             "boost": _TOPICS,
         }
-        for page, phrases in topics.items()
-        if page in titles
+        for page, phrases in topics(notebooks).items()
+        if page in titles and phrases
     ]

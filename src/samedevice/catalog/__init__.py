@@ -85,7 +85,7 @@ class Cause:
 
     `before` and `after` are the same lines, failing and mended. A test runs `setup` and `before` on simulated GPUs and
     expects the message `raises`, then `setup` and `after` without an error; `unraised` says why it cannot. `failure` is
-    the anchor of the lesson's section that raises it, where the lesson is ready. `within` is the wider cause that it is
+    the anchor of the lesson's section that raises it. `within` is the wider cause that it is
     a case of: `explain` counts it as that one, and shows the lines of this one.
     """
 
@@ -118,8 +118,8 @@ class Other:
 class Claim:
     """Something said about device errors that is not plainly true.
 
-    `home` is the lesson or page that settles it. `section` is the anchor of the lesson's section, where it is ready,
-    and `cell` the id of the code cell there whose output settles it.
+    `home` is the lesson or page that settles it. `section` is the anchor of the lesson's section and
+    `cell` the id of the code cell there whose output settles it.
     """
 
     id: str
@@ -135,11 +135,10 @@ class Claim:
 
 @dataclass(frozen=True)
 class Lesson:
-    """A row of the curriculum; `ready` when its notebook exists."""
+    """A row of the curriculum: notebooks/SLUG.ipynb."""
 
     slug: str
     title: str
-    ready: bool
 
 
 @dataclass(frozen=True)

@@ -118,8 +118,6 @@ def _typed(value: Any, wanted: Any, key: str) -> Iterator[tuple[str, str]]:
             yield key, f"{value!r} should be a table: {{name = value, ...}}"
     elif wanted is str and not isinstance(value, str):
         yield key, f'{value!r} should be a string: "..."'
-    elif wanted is bool and not isinstance(value, bool):
-        yield key, f"{value!r} should be true or false"
     elif wanted is float and (isinstance(value, bool) or not isinstance(value, int | float)):
         yield key, f"{value!r} should be a number"
 

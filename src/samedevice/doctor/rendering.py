@@ -98,9 +98,8 @@ def _of_culprits(diagnosis: "Diagnosis") -> list[Section]:
     for number, culprit in enumerate(diagnosis.culprits[:_SHOWN]):
         cause = load().causes[culprit.case or culprit.cause]
         told = {one.case or one.cause for one in diagnosis.culprits[:number]}
-        details = [("Why", cause.why)] if cause.id not in told else []
-        if details and (path := lesson_path(cause)):
-            details.append(("Lesson", f"{site()}{path}"))
+        why = [("Why", cause.why), ("Lesson", f"{site()}{lesson_path(cause)}")]
+        details = why if cause.id not in told else []
         heading = f"{'And' if number else 'At fault'}: {culprit.sentence}"
         sections.append(Section(heading, cause.title, [f"+ {culprit.fix}"], details))
     return sections
@@ -108,16 +107,13 @@ def _of_culprits(diagnosis: "Diagnosis") -> list[Section]:
 
 def _section(number: int, cause: Cause, because: tuple[str, ...]) -> Section:
     here = [("Here", " ".join(because[:_REASONS]))] if because else []
-    details = [*here, ("Why", cause.why), ("Make sure", cause.confirm)]
-    if path := lesson_path(cause):
-        details.append(("Lesson", f"{site()}{path}"))
+    lesson = ("Lesson", f"{site()}{lesson_path(cause)}")
+    details = [*here, ("Why", cause.why), ("Make sure", cause.confirm), lesson]
     return Section(f"{'Or' if number else 'Most likely'}: {cause.title}", cause.title, change(cause), details)
 
 
 def lesson_path(cause: Cause) -> str:
-    """Where the site raises and fixes this, such as "notebooks/02-unmoved-batches/#the-batch-is-a-dict", or ""."""
-    if not load().lessons[cause.lesson].ready:
-        return ""
+    """Where the site raises and fixes this, such as "notebooks/02-unmoved-batches/#the-batch-is-a-dict"."""
     return f"notebooks/{cause.lesson}/{f'#{cause.failure}' if cause.failure else ''}"
 
 
