@@ -31,8 +31,12 @@ def exercises():
             if call:
                 name = call[1]
                 solution = SOLUTION.search(following.source)
-                assert name.startswith(path.name[:3]), f"{name} is not an exercise of {path.name}"
-                assert solution, f"no solution follows exercise {name}"
+                number = path.name[:2]
+                assert name.startswith(f"{number}-"), (
+                    f"{path.name} calls check({name!r}): its own exercises are {number}-a and {number}-b, "
+                    f"in src/lessons/exercises/lesson_{number}.py"
+                )
+                assert solution, f"{path.name}: below exercise {name}, put its solution, folded as in other lessons"
                 yield pytest.param(name, imports, cell.source, f"{solution[1]}\n{call[0]}", id=name)
 
 

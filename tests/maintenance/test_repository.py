@@ -81,18 +81,19 @@ def test_ci_asks_before_it_installs_anything(tmp_path):
     for name in (".ci/run", "tools/repository.py", "pyproject.toml"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
-    (tmp_path / "Makefile").write_text("test:\n\t@echo The tests ran.\n")
+    (tmp_path / "Makefile").write_text("test test-rest:\n\t@echo make $@ ran.\n")
     (tmp_path / "chromium").symlink_to(sys.executable)  # so that it has nothing to install
     path = os.pathsep.join([str(tmp_path), str(Path(sys.executable).parent), os.environ["PATH"]])
     inherited = {
         name: value for name, value in os.environ.items() if not name.startswith(("GITHUB_", "MAKE", "MFLAGS"))
     }
 
-    def ci(**settings):
-        command, environment = [tmp_path / ".ci/run"], inherited | {"PATH": path} | settings
+    def ci(*target, **settings):
+        command, environment = [tmp_path / ".ci/run", *target], inherited | {"PATH": path} | settings
         return subprocess.run(command, env=environment, capture_output=True, text=True)
 
-    assert (ci().returncode, ci().stdout) == (0, "The tests ran.\n")
+    assert (ci().returncode, ci().stdout) == (0, "make test ran.\nmake test-rest ran.\n")
+    assert ci("test-rest").stdout == "make test-rest ran.\n"
     refused = ci(GITHUB_REPOSITORY="a/b")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "make repository URL=https://github.com/a/b" in refused.stderr

@@ -7,6 +7,7 @@ import contextlib
 import functools
 import http
 import http.server
+import json
 import os
 import re
 import shutil
@@ -17,6 +18,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -24,6 +26,8 @@ from bs4 import BeautifulSoup
 from filelock import FileLock
 from nbformat.v4 import new_markdown_cell, new_notebook
 from playwright.sync_api import sync_playwright
+
+from samedevice.catalog import load
 
 ROOT = Path(__file__).parents[2]
 PREFIX = "/some/prefix/"
@@ -120,7 +124,20 @@ def tags(site: Built) -> dict[Path, list[tuple[str, dict[str, str]]]]:
 
 @pytest.fixture(scope="session")
 def lessons(site: Built) -> list[str]:
-    return [f"notebooks/{path.stem}/" for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
+    """The places of the lessons' pages, in their order."""
+    slugs = [path.stem for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
+    assert list(load().lessons) == slugs, "Give each notebook one row in src/samedevice/catalog/lessons.toml."
+    return [f"notebooks/{slug}/" for slug in slugs]
+
+
+@pytest.fixture(scope="session")
+def simulated_run(lessons: list[str]) -> dict[str, Any]:
+    """What `make verify` wrote of the lessons, each of which it has run and found right."""
+    run: dict[str, Any] = json.loads((ROOT / "results/simulated.json").read_text("utf-8"))
+    passed = [slug for slug, standing in run["lessons"].items() if standing["passed"]]
+    missing = [slug for slug in load().lessons if slug not in passed]
+    assert not missing, f"results/simulated.json has no run in which these passed: {missing}. Run `make verify`."
+    return run
 
 
 @pytest.fixture(scope="module")

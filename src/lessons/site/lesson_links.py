@@ -1,7 +1,7 @@
 """What stands below a lesson: the pages of the messages that it raises, and of the myths that it settles.
 
-Both are read from the notebook, so that they are true of it, and they are links of the site: on GitHub there are no
-such pages.
+The messages are read from the notebook, so that they are true of it, and the myths are those of claims.toml. They are
+links of the site: on GitHub there are no such pages.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from bs4.element import Tag
 
 from lessons.site.myths_page import PLACE
 from samedevice import explain
-from samedevice.catalog import Message
+from samedevice.catalog import Message, load
 
 
 def add_links(soup: BeautifulSoup, slug: str, notebook: dict[str, Any]) -> None:
@@ -22,7 +22,7 @@ def add_links(soup: BeautifulSoup, slug: str, notebook: dict[str, Any]) -> None:
     if messages:
         below.append(_words(soup, "In the error index,", "each message of this page with its other causes:"))
         below.append(_list(soup, {f"errors/{message.id.lower()}.md": message for message in messages}))
-    if notebook["metadata"].get("claims"):
+    if any(claim.home == slug for claim in load().claims.values()):
         myths = _words(soup, "Myths:", "")
         myths.append(_link(soup, f"{PLACE}#{slug}", "what this lesson settles, each with its proof"))
         below.append(myths)
