@@ -7,6 +7,8 @@ VERSION = $(shell sed -n 's/^torch==//p' constraints.txt)
 PIP_INSTALL = -m pip install --disable-pip-version-check -c constraints.txt
 # A file of tests is one process's, since its tests share what is slow to make.
 SIDE_BY_SIDE = -n 2 --dist loadfile --no-loadscope-reorder
+# The tests start some 200 processes: what they import is compiled once, whatever the environment says.
+unexport PYTHONDONTWRITEBYTECODE
 # Silences a notice about MkDocs 2, which constraints.txt keeps out.
 export NO_MKDOCS_2_WARNING = 1
 

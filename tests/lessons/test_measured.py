@@ -111,6 +111,7 @@ def test_what_is_measured_has_a_name_of_its_own_and_the_record_has_no_other():
         assert set(json.loads(RECORD.read_text("utf-8"))) <= set(names)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", MEASURING, ids=lambda path: path.stem)
 def test_what_a_lesson_measures_runs_and_is_kept(path, tmp_path):
     runner = Path(__file__).with_name("measure_on_simulated_gpus.py")
