@@ -15,6 +15,7 @@ import signal
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
@@ -60,6 +61,11 @@ class _Loop(asyncio.SelectorEventLoop):
     def add_signal_handler(self, *_: object) -> None:
         """Refused, as where there is none: nbclient's ends the kernels and then waits for their answers."""
         raise NotImplementedError
+
+    def default_exception_handler(self, context: dict[str, Any]) -> None:
+        """Nothing of nbclient's watch over a kernel, which fails where the kernel is ended between two looks."""
+        if "_async_poll_kernel_alive" not in repr(context.get("future")):
+            super().default_exception_handler(context)
 
 
 async def store_all(paths: list[Path]) -> bool:

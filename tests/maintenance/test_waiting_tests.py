@@ -13,7 +13,8 @@ ROOT = Path(__file__).resolve().parents[2]
 def run_pytest(folder, *arguments, start=()):
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     command = [*start, sys.executable, "-m", "pytest", "-c", ROOT / "pyproject.toml", "-p", "no:cacheprovider"]
-    return subprocess.run([*command, *arguments], cwd=folder, env=inherited, capture_output=True, text=True).stdout
+    settings = inherited | {"COLUMNS": "200"}  # so that no name is cut
+    return subprocess.run([*command, *arguments], cwd=folder, env=settings, capture_output=True, text=True).stdout
 
 
 def test_a_test_that_waits_for_ever_is_ended_with_its_name_and_what_it_started(tmp_path):

@@ -11,14 +11,16 @@ UNFINISHED = "article .highlight:not(.no-copy) > pre:not(:has(nav)), article tab
 STILL = "Promise.all(document.getAnimations().map(animation => animation.finished))"
 
 
-def assert_axe_finds_nothing_and_nothing_scrolls_sideways(visit, site, address, width):
-    """Each page is loaded once and seen in both schemes, by the button that a reader has for that."""
+def assert_axe_finds_nothing_and_nothing_scrolls_sideways(visit, site, tags, address, width):
+    """No page scrolls sideways. In both schemes, axe sees a few that have every kind of element between them."""
     page = visit("", width)
     for path in site.pages:
         page.goto(address + path)
         page.locator(UNFINISHED).first.wait_for(state="detached")
         page.evaluate(UNFOLD)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+        if path not in of_every_kind(site, tags):
+            continue
         seen = set()
         for _ in SCHEMES:
             seen.add(page.evaluate("document.body.dataset.mdColorScheme"))
@@ -28,3 +30,18 @@ def assert_axe_finds_nothing_and_nothing_scrolls_sideways(visit, site, address, 
             page.locator("header label[for^=__palette]:visible").click()
             page.evaluate(STILL)
         assert seen == SCHEMES
+
+
+def of_every_kind(site, tags):
+    """A few pages with each element and class that any page has between them: axe takes 6 to 23 s a page."""
+    kinds = {path: set(kinds_on(tags[site.folder / path / "index.html"])) for path in site.pages}
+    left, chosen = set().union(*kinds.values()), []
+    while left:
+        chosen.append(max(kinds, key=lambda path: len(kinds[path] & left)))
+        left -= kinds[chosen[-1]]
+    return chosen
+
+
+def kinds_on(found):
+    for tag, attributes in found:
+        yield from ((tag, name) for name in attributes.get("class", "").split() or [""])

@@ -3,5 +3,5 @@
 from tests.site.accessibility import assert_axe_finds_nothing_and_nothing_scrolls_sideways
 
 
-def test_axe_finds_nothing_and_nothing_scrolls_sideways_with_everything_unfolded(visit, site, address):
-    assert_axe_finds_nothing_and_nothing_scrolls_sideways(visit, site, address, width=1280)
+def test_axe_finds_nothing_and_nothing_scrolls_sideways_with_everything_unfolded(visit, site, tags, address):
+    assert_axe_finds_nothing_and_nothing_scrolls_sideways(visit, site, tags, address, width=1280)
