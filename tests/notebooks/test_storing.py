@@ -205,7 +205,9 @@ def test_killed_while_writing_leaves_the_notebook_as_it_was(tmp_path):
     ("number", "code", "in_a_scripts_background"),
     [(signal.SIGINT, 130, False), (signal.SIGTERM, 143, False), (signal.SIGTERM, 143, True)],
 )
-def test_interrupted_it_stores_what_is_done_and_ends_in_one_sentence(tmp_path, number, code, in_a_scripts_background):
+def test_interrupted_it_stores_what_is_done_and_ends_in_one_sentence(
+    tmp_path, tmp_path_factory, number, code, in_a_scripts_background
+):
     done = write(tmp_path / "done.ipynb", new_code_cell("1 + 1"))
     kernels = tmp_path / "kernels"
     busy = [
@@ -219,7 +221,9 @@ def test_interrupted_it_stores_what_is_done_and_ends_in_one_sentence(tmp_path, n
     command = [sys.executable, ROOT / "tools/notebooks.py", done, *busy]
     if in_a_scripts_background:  # a shell that runs a script starts `command &` so
         command = ["sh", "-c", "trap '' INT; exec \"$@\"", "sh", *command]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+    # Without a home, IPython would say where it keeps its files.
+    settings = os.environ | {"IPYTHONDIR": str(tmp_path_factory.mktemp("ipython"))}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=settings) as run:
         try:
             deadline = time.monotonic() + 60
             while not (kernels.exists() and len(kernels.read_text().split()) == 2):
