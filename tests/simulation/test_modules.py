@@ -10,6 +10,7 @@ import io
 import pickle
 import weakref
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import torch
@@ -326,6 +327,16 @@ def test_lazy_modules_keep_their_place_through_copies_and_moves() -> None:
     assert nn.LazyLinear(2).to("cuda:1", torch.float64).weight.dtype == torch.float64
 
 
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_the_state_of_a_lazy_module_loads_before_its_first_use(device: str) -> None:
+    empty, used = nn.LazyLinear(3, device=device), nn.LazyLinear(3, device=device)
+    empty.load_state_dict(used.state_dict())
+    assert nn.parameter.is_lazy(empty.weight)
+    used(torch.ones(2, 4, device=device))
+    empty.load_state_dict(used.state_dict())
+    assert torch.equal(empty.weight, used.weight)
+
+
 def test_a_lazy_parameter_refuses_to_compute_with_pytorchs_text() -> None:
     lazy = nn.UninitializedParameter(device="cuda")
     assert (places(lazy, lazy.to("cuda:1")), lazy.is_cuda, repr(lazy)) == (
@@ -347,3 +358,20 @@ def test_only_a_gpu_is_taken_by_cuda_and_only_numbers_with_a_fraction_by_to() ->
     for kind, place in (("torch.FloatTensor", "cpu"), (torch.cuda.HalfTensor, "cuda:0")):
         assert places(model.type(kind).weight) == [place]
     assert places(torch.ones(1, device="cuda:1").type("torch.cuda.DoubleTensor")) == ["cuda:1"]
+
+
+@pytest.mark.filterwarnings("ignore:LSTM with projections is not supported with oneDNN:UserWarning")
+@pytest.mark.parametrize("options", [{}, {"num_layers": 2, "bidirectional": True}, {"proj_size": 2}], ids=str)
+def test_an_lstm_without_biases_has_the_cpus_values_and_gradients(options: dict[str, Any]) -> None:
+    layer, x = nn.LSTM(3, 4, bias=False, **options), torch.randn(5, 2, 3)
+    expected = layer(x)[0]
+    expected.sum().backward()
+    on_gpu = copy.deepcopy(layer).cuda()
+    on_gpu.zero_grad()
+    result = on_gpu(x.cuda())[0]
+    result.sum().backward()
+    torch.testing.assert_close(result.cpu(), expected)
+    for ours, theirs in zip(on_gpu.parameters(), layer.parameters(), strict=True):
+        assert ours.grad is not None
+        torch.testing.assert_close(ours.grad.cpu(), theirs.grad)
+    assert torch._C._get_mkldnn_enabled()

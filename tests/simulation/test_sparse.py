@@ -108,6 +108,32 @@ def test_a_sparse_tensor_and_one_of_the_cpu_are_refused(two_gpus: None) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_a_nested_tensor_is_where_the_first_of_its_tensors_is(two_gpus: None) -> None:
+    """torch/nested/__init__.py, nested_tensor: the device is that of the leftmost tensor, unless one is named."""
+    x = torch.ones(2, 3, device="cuda:1", requires_grad=True)
+    assert torch.nested.nested_tensor([x, x]).device == torch.device("cuda:1")
+    assert torch.nested.nested_tensor([x, x], device="cpu").device == torch.device("cpu")
+    assert torch.nested.nested_tensor([torch.ones(2)]).device == torch.device("cpu")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_gradients_of_nested_tensors_are_refused_in_one_sentence(two_gpus: None) -> None:
+    """Where PyTorch's autograd asked such a tensor for its sizes, the process ended."""
+    x, layer = torch.ones(2, 3, device="cuda"), torch.nn.Linear(3, 4).cuda()
+    nested = torch.nested.nested_tensor([x, x[:1]])
+    for compute in (
+        lambda: layer(nested),
+        lambda: torch.nested.as_nested_tensor([x.clone().requires_grad_(), x]),
+        lambda: torch.nested.nested_tensor([x, x], requires_grad=True),
+    ):
+        with pytest.raises(NotImplementedError, match="does not simulate gradients of nested tensors on a GPU"):
+            compute()
+    with torch.no_grad():
+        assert torch.equal(layer(nested).to_padded_tensor(0)[0], layer(x))
+    assert torch.nested.as_nested_tensor([x, x]).device == torch.device("cuda:0")
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_jagged_nested_tensors_say_that_they_are_not_simulated(two_gpus: None) -> None:
     x = torch.ones(3, 2, device="cuda")
     for make in (

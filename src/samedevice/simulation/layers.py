@@ -27,7 +27,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
 def kernels() -> Iterator[tuple[str, Kernel]]:
     """The kernels to put in front of composed operators: (operator, kernel)."""
     for name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
-        yield f"{name}.input", _recurrent
+        yield f"{name}.input", _lstm if name == "lstm" else _recurrent
         yield f"{name}.data", _recurrent_packed
     for name in ("lstm_cell", "gru_cell"):
         yield name, functools.partial(_cell, f"wrapper_CUDA___thnn_fused_{name}")
@@ -45,6 +45,18 @@ def _recurrent(compose: Any, inputs: Any, hidden: Any, parameters: Any, *rest: A
     """native/RNN.h, check_attributes: first the hidden state, then the parameters."""
     _check_attributes(inputs, hidden, parameters)
     return compose(inputs, hidden, parameters, *rest)
+
+
+def _lstm(compose: Any, inputs: Any, hidden: Any, parameters: Any, has_biases: bool, *rest: Any) -> Any:
+    """As above; without biases it is composed of other operators, for oneDNN's backward then ends the process."""
+    if has_biases or device_of(inputs) is CPU:
+        return _recurrent(compose, inputs, hidden, parameters, has_biases, *rest)
+    enabled = torch._C._get_mkldnn_enabled()
+    torch._C._set_mkldnn_enabled(False)
+    try:
+        return _recurrent(compose, inputs, hidden, parameters, has_biases, *rest)
+    finally:
+        torch._C._set_mkldnn_enabled(enabled)
 
 
 def _recurrent_packed(compose: Any, data: Any, batch_sizes: Any, hidden: Any, parameters: Any, *rest: Any) -> Any:

@@ -198,6 +198,9 @@ def type_(self: torch.Tensor, dtype: Any = None, non_blocking: bool = False, **k
 def copy_(self: torch.Tensor, other: Any, non_blocking: bool = False) -> torch.Tensor:
     if isinstance(other, torch.Tensor) and other.requires_grad and device_of(self) != device_of(other):
         other = move(other, device_of(self))
+    if torch.nn.parameter.is_lazy(self) or torch.nn.parameter.is_lazy(other):
+        with torch._C.DisableTorchFunctionSubclass():  # it allows PyTorch's own copy_ only, this one not
+            return _copy(self, other, non_blocking)
     return _copy(self, other, non_blocking)
 
 

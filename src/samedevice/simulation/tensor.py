@@ -31,6 +31,11 @@ _ABOVE_BUT_VIEWS = torch._C._dispatch_keyset_full() - torch._C._dispatch_keyset_
 for _key in ("Conjugate", "Negative", "ZeroTensor"):
     _ABOVE_BUT_VIEWS = _ABOVE_BUT_VIEWS - torch._C.DispatchKeySet(torch._C._dispatch_key_parse(_key))
 _met_complex = False
+_met_nested = False
+NO_GRADIENTS_OF_NESTED = (
+    "samedevice does not simulate gradients of nested tensors on a GPU: compute under torch.no_grad(), keep the nested "
+    "tensor on the CPU, or pad its tensors to one shape"
+)
 _marked = False  # whether any was made in this process
 
 watch: Any = None  # called with each tensor that is made, while memory is counted (memory.py)
@@ -178,10 +183,19 @@ def _refuse_absent(func: Any, args: Any, kwargs: Any) -> None:
         refuse_absent(device_of(tensor))
 
 
+def _refuse_gradients_of_nested(args: Any, kwargs: Any) -> None:
+    """torch/csrc/autograd/input_metadata.cpp asks for sizes, which a nested tensor has not, and the process ends."""
+    tensors = list(placement.tensors_of(args, kwargs))
+    if any(x.is_nested for x in tensors) and any(x.requires_grad for x in tensors):
+        raise NotImplementedError(NO_GRADIENTS_OF_NESTED)
+
+
 def _run(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
     """Compute on the CPU, below the Python key; what is new lives on `device`."""
     if kwargs and kwargs.get("device") is not None:
         device, kwargs = _named(kwargs, device)
+    if _met_nested and torch.is_grad_enabled():
+        _refuse_gradients_of_nested(args, kwargs)
     if _met_complex:
         with _with_keys(_included(), _ABOVE_BUT_VIEWS):
             result = func._op(*args, **(kwargs or {}))
@@ -234,12 +248,14 @@ def _compose(func: Any, key: Any, args: Any, kwargs: Any) -> Any:
 
 def mark(tensor: torch.Tensor, device: torch.device) -> SimulatedTensor:
     """The same memory as `tensor`, detached, on a simulated GPU."""
-    global _met_complex, _marked
+    global _met_complex, _met_nested, _marked
     if not _marked:
         _marked = True
         placement.learn()
     if tensor.is_complex():
         _met_complex = True
+    if tensor.is_nested:
+        _met_nested = True
     if tensor.layout is not torch.strided:
         tensor = sparse.with_plain_members(tensor, unmark)
     marked: SimulatedTensor = _make_subclass(SimulatedTensor, tensor)
