@@ -111,6 +111,17 @@ def test_assigned_gradients_are_checked_for_their_dtype_before_their_device() ->
     assert weight.grad is None
 
 
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_the_gradient_that_a_result_retained_can_be_cleared_and_replaced(device: str) -> None:
+    result = torch.ones(3, device=device, requires_grad=True) * 2
+    result.retain_grad()
+    result.sum().backward()
+    result.grad = None
+    assert result.grad is None
+    result.grad = torch.ones(3, device=device)
+    assert result.grad.device == result.device
+
+
 def test_the_other_name_of_grad_is_checked_as_well() -> None:
     weight = torch.ones(3, device="cuda", requires_grad=True)
     with pytest.raises(RuntimeError, match="a gradient with device type 'cpu' to a tensor with device type 'cuda'"):

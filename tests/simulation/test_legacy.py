@@ -1,5 +1,7 @@
 """Code from before `device=`: legacy constructors, Tensor.new and default tensor types, as on PyTorch's CUDA build."""
 
+import subprocess
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -120,3 +122,14 @@ def test_it_ends_where_the_default_type_is_the_cpus(cuda_by_default: None) -> No
     torch.set_default_tensor_type(torch.DoubleTensor)
     assert str(torch.Tensor([1.0]).device) == str(torch.ones(1).device) == "cpu"
     assert torch.ones(1).dtype == torch.float64
+
+
+def test_the_default_tensor_type_may_be_set_before_the_first_tensor_is_made() -> None:
+    program = """
+import torch
+from samedevice import simulate_cuda
+simulate_cuda().start()
+torch.set_default_tensor_type(torch.cuda.FloatTensor)
+assert torch.zeros(1).is_cuda
+"""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True)

@@ -99,3 +99,13 @@ def test_state_that_stayed_on_the_cpu_meets_the_operators(two_gpus: None) -> Non
     model.to("cuda")
     with pytest.raises(RuntimeError, match="found at least two devices, cuda:0 and cpu!"):
         optimizer.step()
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_clipping_values_where_there_is_no_gradient_raises_what_pytorch_raises(two_gpus: None, device: str) -> None:
+    parameter = nn.Parameter(torch.ones(2, device=device))
+    with pytest.raises(RuntimeError, match=r"Expected !nested_tensorlist\[0\]\.empty\(\) to be true"):
+        nn.utils.clip_grad_value_([parameter], 1.0)
+    parameter.grad = torch.full((2,), 3.0, device=device)
+    nn.utils.clip_grad_value_([parameter], 1.0)
+    assert parameter.grad.tolist() == [1, 1]

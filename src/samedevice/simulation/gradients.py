@@ -51,7 +51,7 @@ def _get_grad(self: torch.Tensor) -> torch.Tensor | None:
 
 def _set_grad(self: torch.Tensor, gradient: torch.Tensor | None) -> None:
     """torch/csrc/autograd/python_variable.cpp, THPVariable_set_grad."""
-    expected = getattr(self, "grad_dtype", self.dtype)
+    expected = getattr(self, "grad_dtype", self.dtype) if self.is_leaf else self.dtype  # only a leaf tells of it
     if isinstance(gradient, torch.Tensor) and gradient is not self and expected in (gradient.dtype, None):
         given, here = device_of(gradient), device_of(self)
         if given.type != here.type:

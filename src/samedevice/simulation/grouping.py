@@ -19,6 +19,8 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
 
 def group_tensors_by_device_and_dtype(lists: Sequence[Sequence[Any]], with_indices: bool = False) -> _Groups:
     """ATen/native/ForeachUtils.h: the first list decides; the others, of its length or empty, go along."""
+    if not lists or not lists[0]:
+        return _group(lists, with_indices)  # which refuses them
     groups: _Groups = {}
     for index, first in enumerate(lists[0]):
         here = device_of(first)

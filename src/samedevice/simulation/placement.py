@@ -186,4 +186,5 @@ def learn() -> None:
     """
     if not _held_by_cpp_alone:
         with torch.utils._python_dispatch._disable_current_modes(), torch._C.DisableTorchFunction():
-            _make_subclass(_Probe, torch.ones(2)).cov()
+            # On the CPU by name: set_default_tensor_type may say otherwise.
+            _make_subclass(_Probe, torch.ones(2, device="cpu")).cov()
