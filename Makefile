@@ -25,7 +25,7 @@ endif
 .DELETE_ON_ERROR:
 # Reached through two patterns, it would be removed as a mere step on the way.
 .PRECIOUS: %/bin/pip
-.PHONY: help site test test-rest check build offline install notebooks test-gpu verify test-cuda-build test-errors test-colab test-torch test-clients test-suites test-mutation test-robustness bench lighthouse record card wheel test-wheel repository hashes audit
+.PHONY: help site test test-rest check build offline install notebooks test-gpu verify test-cuda-build test-errors test-colab test-torch test-clients test-suites test-mutation test-robustness bench lighthouse record card wheel test-wheel test-dist repository hashes audit
 
 help: ## say what each command does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' Makefile
@@ -107,7 +107,10 @@ wheel: .venv-release/.everything ## build the wheel and the source distribution 
 	@.venv-release/bin/python -m build --no-isolation --quiet
 	@.venv-release/bin/twine check --strict dist/*
 
-test-wheel: wheel ## install what was built into an empty environment elsewhere, and run it there (minutes; PyTorch is the large part)
+test-wheel: wheel ## build, install what was built into an empty environment elsewhere, and run it there (minutes; PyTorch is the large part)
+	@.venv-release/bin/pytest -c tests/wheel/pytest.ini tests/wheel
+
+test-dist: .venv-release/.everything ## the same with the wheel that is in dist/ already: a release tests the very file that it publishes
 	@.venv-release/bin/pytest -c tests/wheel/pytest.ini tests/wheel
 
 repository: .venv/bin/pip ## for a fork: make repository URL=https://github.com/OWNER/NAME

@@ -20,10 +20,19 @@ def commands(job):
 
 def test_a_tag_starts_it_and_nothing_is_published_that_was_not_tried():
     assert WORKFLOW[True] == {"push": {"tags": ["v*"]}}  # YAML reads the key `on` as the truth value
-    assert [JOBS[name].get("needs") for name in ("build", "publish", "github-release")] == [None, "build", "publish"]
+    needs = {name: job.get("needs") for name, job in JOBS.items()}
+    assert needs == {"build": None, "test": "build", "publish": ["build", "test"], "github-release": "publish"}
+    assert commands("test") == ["make test-dist"]
+
+
+def test_what_is_published_was_kept_before_packages_of_others_ran():
     steps = [step.get("run") or step["uses"].partition("@")[0] for step in JOBS["build"]["steps"]]
     assert steps.index("python3 tools/repository.py --check") < steps.index("make wheel")
-    assert steps[-2:] == ["make test-wheel", "actions/upload-artifact"]
+    assert steps[-1] == "actions/upload-artifact"
+    assert not [step for step in steps if "test" in step]
+    uploaded = [name for name, job in JOBS.items() if "actions/upload-artifact@" in str(job["steps"])]
+    assert uploaded == ["build"]
+    assert JOBS["build"]["steps"][-1]["with"]["path"].split() == ["dist", "notes.md"]
 
 
 def test_what_uploads_is_pinned_by_hash_and_knows_trusted_publishing():

@@ -18,7 +18,7 @@ WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*"))
 RIGHTS = {
     ("gpu.yml", "remove-label"): {"pull-requests": "write"},
     ("pages.yml", "deploy"): {"pages": "write", "id-token": "write"},
-    ("release.yml", "publish"): {"id-token": "write"},
+    ("release.yml", "publish"): {"contents": "read", "id-token": "write"},
     ("release.yml", "github-release"): {"contents": "write"},
 }
 
@@ -64,10 +64,11 @@ def test_a_token_may_read_and_a_job_that_may_more_is_listed_here():
     assert found == RIGHTS
 
 
-def test_a_job_with_more_rights_checks_nothing_out():
+def test_a_job_with_more_rights_checks_nothing_out_but_the_hashes_of_what_it_installs():
     for file, name in RIGHTS:
         job = read(ROOT / ".github/workflows" / file)["jobs"][name]
-        assert not [step for step in job["steps"] if "checkout" in step.get("uses", "")]
+        checkouts = [step["with"] for step in job["steps"] if "checkout" in step.get("uses", "")]
+        assert [checkout["sparse-checkout"] for checkout in checkouts] == ["requirements"] * (name == "publish")
 
 
 def test_a_checkout_leaves_no_token_behind_and_no_secret_is_used(workflow, request):
