@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import torch
 from torch import arange, empty_strided, full, linspace, ones, rand, randn, randperm, zeros
+from torch.profiler import ProfilerActivity
 
 from samedevice import simulate_cuda
 from samedevice.simulation import properties
@@ -284,6 +285,25 @@ def test_default_devices_nest_and_reach_modules() -> None:
     finally:
         torch.set_default_device(None)
     assert str(torch.ones(1).device) == "cpu"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "profile",
+    [
+        lambda: torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]),
+        lambda: torch.profiler.profile(activities=[ProfilerActivity.CUDA]),
+        lambda: torch.profiler.profile(),
+        lambda: torch.autograd.profiler.profile(use_device="cuda"),
+    ],
+    ids=["CPU and CUDA", "CUDA", "as it is", "of autograd"],
+)
+def test_a_profiler_of_cuda_runs_and_prints_no_failure(capfd: Any, profile: Callable[[], Any]) -> None:
+    with profile() as profiled:
+        torch.ones(3, device="cuda") + 1
+    profiled.key_averages().table(sort_by="cuda_time_total")
+    printed = capfd.readouterr().err.splitlines()
+    assert [line for line in printed if not line.startswith("USDT:")] == []  # which PyTorch prints on a CPU too
 
 
 def test_the_dispatcher_is_as_before_when_the_simulation_has_ended() -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 import torch
+from torch.autograd import profiler
 from torch.backends.cuda import cuFFTPlanCache, cuFFTPlanCacheManager
 
 from samedevice.simulation import (
@@ -67,6 +68,11 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
         for name, function in in_cuda.items():
             if name in vars(owner):  # each of the others has imported some by name
                 yield owner, name, function
+    # A profiler that is asked for CUDA sees the CPU, which computes: events of a GPU would fail at each operator.
+    activities = {*profiler._supported_activities(), torch.profiler.ProfilerActivity.CUDA}
+    yield profiler, "_supported_activities", lambda: activities
+    states = profiler.ProfilerState.__members__
+    yield profiler, "ProfilerState", types.SimpleNamespace(**states | {"KINETO_GPU_FALLBACK": states["KINETO"]})
     yield torch.cuda, "_cudart", _cudart()
     yield torch.backends.cuda, "is_built", lambda: True
     yield torch.version, "cuda", torch.version.cuda or "13.0"  # that of PyTorch's own wheels
