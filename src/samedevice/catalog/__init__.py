@@ -4,7 +4,7 @@ The doctor (samedevice.doctor), the site's paste box (through `export`) and the 
 
     messages/*.toml   what PyTorch says: one entry a text or family of texts, `SD001`...; which causes each can have
     bases.toml        causes that many messages share
-    clues.toml        what else in a paste speaks for a cause
+    clues.toml        what else in a paste makes a cause more likely
     causes.toml       why it happened, and the lines to change; ids are `input_not_moved` and the like
     other.toml        errors that are not about devices, so that they are named as such
     claims.toml       what is said about device errors and is not, or not quite, true
@@ -25,7 +25,7 @@ __all__ = ["Catalog", "Cause", "Claim", "Clue", "Lesson", "Message", "Other", "P
 
 @dataclass(frozen=True)
 class Possible:
-    """One cause that a message can have, and how much speaks for it.
+    """One cause that a message can have, and how likely it is.
 
     `when` maps names read from the text (see Message.patterns) to patterns that must match the whole of what was read;
     it holds only if all do. `because` is the reason shown, a sentence with {names}; without one, the points are how
@@ -66,7 +66,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Clue:
-    """A pattern outside the message that speaks for a cause, if the message can have that cause at all.
+    """A pattern outside the message that makes a cause more likely, if the message can have that cause at all.
 
     `where`: "trace" (all that was pasted but the message), "code" (the code lines of frames in the user's own files) or
     "line" (the innermost of them). `messages` restricts it to these ids.
@@ -83,7 +83,7 @@ class Clue:
 class Cause:
     """Why an error happened, and what to change.
 
-    `before` and `after` are the same lines, failing and mended. A test runs `setup` and `before` on simulated GPUs and
+    `before` and `after` are the same lines, failing and fixed. A test runs `setup` and `before` on simulated GPUs and
     expects the message `raises`, then `setup` and `after` without an error; `unraised` says why it cannot. `failure` is
     the anchor of the lesson's section that raises it. `within` is the wider cause that it is
     a case of: `explain` counts it as that one, and shows the lines of this one.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 88
 _SHOWN = 3  # causes whose change text shows; HTML folds
-_REASONS = 3  # of what speaks for a cause, strongest first
+_REASONS = 3  # why we think that it is this cause, strongest first
 
 
 @dataclass(frozen=True)

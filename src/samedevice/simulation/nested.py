@@ -39,8 +39,8 @@ def _made(original: Any) -> Any:
             _refuse()
         if kwargs.get("requires_grad"):
             raise NotImplementedError(NO_GRADIENTS_OF_NESTED)
-        nested: torch.Tensor = original(ts, **kwargs).to(device)
-        return nested
+        result = original(ts, **kwargs).to(device)
+        return result
 
     return made
 
