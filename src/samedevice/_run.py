@@ -19,6 +19,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from samedevice.introspect import exceptions
+
 _OURS = str(Path(__file__).parent) + os.sep
 # These start processes of their own, in which nothing would be simulated.
 _LAUNCHERS = {
@@ -222,18 +224,19 @@ def _report(error: BaseException, full: bool, path: str, standard_hook: Callable
     if diagnosed and hook is standard_hook and not full:
         _write(_folded(error, path))
         return
-    sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__  # for pdb.pm()
+    sys.last_type, sys.last_value, sys.last_traceback = type(error), error, exceptions.traceback(error)  # for pdb.pm()
     if sys.version_info >= (3, 12):
         sys.last_exc = error
     try:
-        hook(type(error), error, error.__traceback__)
+        hook(type(error), error, exceptions.traceback(error))
     except SystemExit:
         raise
     except BaseException as second:  # in the program's own hook: what Python says of it
         _write("Error in sys.excepthook:\n")
-        sys.__excepthook__(type(second), second.with_traceback(_without_ours(second.__traceback__, False)), None)
+        trace = _without_ours(exceptions.traceback(second), False)
+        sys.__excepthook__(type(second), BaseException.with_traceback(second, trace), None)
         _write("\nOriginal exception was:\n")
-        sys.__excepthook__(type(error), error, error.__traceback__)
+        sys.__excepthook__(type(error), error, exceptions.traceback(error))
 
 
 def _in_thread(hook: Callable[[Any], Any], full: bool) -> Callable[[Any], None]:
@@ -244,7 +247,7 @@ def _in_thread(hook: Callable[[Any], Any], full: bool) -> Callable[[Any], None]:
         if error is not None:
             _explain(error)
             _forget_ours(error, full)
-            args = threading.ExceptHookArgs((args.exc_type, error, error.__traceback__, args.thread))
+            args = threading.ExceptHookArgs((args.exc_type, error, exceptions.traceback(error), args.thread))
         hook(args)
 
     return explain_first
@@ -267,14 +270,9 @@ def _write(text: str) -> None:
 
 
 def _forget_ours(error: BaseException, full: bool) -> None:
-    try:
-        from samedevice.doctor.live.text import chain
-
-        those = list(chain(error))
-    except Exception:  # as where the script's directory has a module named like one that the doctor needs
-        those = [error]
-    for one in those:
-        BaseException.with_traceback(one, _without_ours(one.__traceback__, full))  # a frozen class may not be set
+    for raised in exceptions.chain(error):
+        trace = _without_ours(exceptions.traceback(raised), full)
+        BaseException.with_traceback(raised, trace)  # a frozen class may not be set
 
 
 def _diagnosis(error: BaseException) -> str:
@@ -320,7 +318,7 @@ def _folded(error: BaseException, path: str) -> str:
                     lines += traceback.StackSummary.from_list(those).format(**options)
             return lines
 
-    whole = traceback.TracebackException(type(error), error, error.__traceback__, compact=True)
+    whole = traceback.TracebackException(type(error), error, exceptions.traceback(error), compact=True)
     todo = [whole]
     while todo:
         one = todo.pop()

@@ -8,9 +8,10 @@ from samedevice.catalog import Message, Other, load
 from samedevice.doctor import live
 from samedevice.doctor.frames import Frame
 from samedevice.doctor.live import Culprit
-from samedevice.doctor.live.text import chain, last_error, message_of, text_of
+from samedevice.doctor.live.text import last_error, text_of
 from samedevice.doctor.ranking import LikelyCause, filled, rank
 from samedevice.doctor.reading import read
+from samedevice.introspect import exceptions
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
@@ -125,7 +126,7 @@ def _of_text(error: str) -> Diagnosis:
 
 def _of_exception(error: BaseException) -> Diagnosis:
     """Of an error and those that it was raised from, the first that is about devices."""
-    read = [(one, _of_message(one)) for one in chain(error)]
+    read = [(one, _of_message(one)) for one in exceptions.chain(error)]
     error, diagnosis = next((pair for pair in read if pair[1].message), read[0])
     diagnosis = replace(diagnosis, ask="")
     if diagnosis.message is None:
@@ -145,7 +146,7 @@ def _of_exception(error: BaseException) -> Diagnosis:
 
 def _of_message(error: BaseException) -> Diagnosis:
     """What its message says; the traceback speaks for causes, but a line of code that quotes a message is none."""
-    alone = _of_text(f"{type(error).__name__}: {message_of(error)}")
+    alone = _of_text(f"{exceptions.name(error)}: {exceptions.message(error)}")
     whole = _of_text(_text_of(error)) if alone.message else alone
     return whole if whole.message else alone
 
@@ -155,7 +156,7 @@ def _text_of(error: BaseException) -> str:
     try:
         return text_of(error)
     except Exception:
-        return f"{type(error).__name__}: {message_of(error)}"
+        return f"{exceptions.name(error)}: {exceptions.message(error)}"
 
 
 # What any message has among its causes that says no more than that two tensors met.

@@ -41,8 +41,8 @@ from samedevice.doctor.live.retold import returned_by_replicas
 from samedevice.doctor.live.scene import Scene
 from samedevice.doctor.live.stack import calls
 from samedevice.doctor.live.suspects import parties, suspects
-from samedevice.doctor.live.text import chain, message_of
 from samedevice.doctor.live.verdict import cause
+from samedevice.introspect import exceptions
 
 # Causes in which no tensor is at fault but the name of a device, or a file that has one.
 _ASKS = {
@@ -94,12 +94,13 @@ def culprits(error: BaseException, likely: list[str], is_mismatch: bool) -> tupl
         is_mismatch: whether the text is of those that many causes have: two tensors met.
     """
     # `except RuntimeError as error: raise StepError(f"in {step}: {error}")`: the frames are those of the first.
-    said = message_of(error)
-    error = [error, *(one for one in chain(error) if message_of(one) and message_of(one) in said)][-1]
+    message = exceptions.message(error)
+    quoted = [cause for cause in exceptions.chain(error) if (text := exceptions.message(cause)) and text in message]
+    error = quoted[-1] if quoted else error
     frames = calls(error)
     if not frames:
         return ()
-    scene = Scene(frames, message_of(error))
+    scene = Scene(frames, exceptions.message(error))
     met = parties(scene)
     scene.wanted |= {id(party.tensor) for party in met}
     first = likely[0] if likely else "library_bug"

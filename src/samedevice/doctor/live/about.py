@@ -15,6 +15,7 @@ from samedevice.doctor.live.stack import Call, is_third_party
 from samedevice.doctor.live.suspects import Party, parties_of
 from samedevice.doctor.live.trail import Trail, trail
 from samedevice.doctor.live.values import value
+from samedevice.introspect import classes
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,8 +100,8 @@ def _part_of(found: Trail, party: Party, scene: Scene) -> tuple[ast.expr, Any, H
 
 def is_of_a_library(held: Holder) -> bool:
     """Whether the class that made a module's plain attribute is a third library's."""
-    for owner in type(held.module).__mro__:
-        begins = vars(owner).get("__init__")
+    for owner in classes.mro(type(held.module)):
+        begins = classes.namespace(owner).get("__init__")
         if isinstance(begins, types.FunctionType):
             return is_third_party(begins.__code__.co_filename)
     return False

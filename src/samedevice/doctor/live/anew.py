@@ -8,6 +8,7 @@ from samedevice.doctor.live.holders import Holder
 from samedevice.doctor.live.moves import is_where_wanted
 from samedevice.doctor.live.origins import device_argument, kind_of
 from samedevice.doctor.live.rewriting import made_there
+from samedevice.introspect import classes
 
 
 def kept_from_a_call(about: Suspect, held: Holder) -> bool:
@@ -47,5 +48,9 @@ def _asks_for_a_device(made: ast.expr) -> bool:
 
 
 def _in_class(held: Holder) -> ast.Constant | None:
-    named = [vars(owner)[held.name] for owner in type(held.module).__mro__ if held.name in vars(owner)]
+    named = [
+        classes.namespace(owner)[held.name]
+        for owner in classes.mro(type(held.module))
+        if held.name in classes.namespace(owner)
+    ]
     return ast.Constant(None) if named and named[0] is None else None

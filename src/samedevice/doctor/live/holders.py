@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from samedevice.doctor.live import safely
+from samedevice.introspect import classes
 
 _PLAIN = (bool, int, float, str, type(None))  # such attributes hold no tensors
 
@@ -102,10 +103,10 @@ def _of_class(kind: type) -> list[tuple[str, Any]]:
     """The tensors that stand in a class of modules, and in those that it inherits from."""
     own = [
         owner
-        for owner in kind.__mro__
-        if str(vars(owner).get("__module__")).partition(".")[0] not in ("torch", "builtins")
+        for owner in classes.mro(kind)
+        if str(classes.namespace(owner).get("__module__")).partition(".")[0] not in ("torch", "builtins")
     ]
-    return [(name, held) for owner in own for name, held in vars(owner).items() if safely.is_tensor(held)]
+    return [(name, held) for owner in own for name, held in classes.namespace(owner).items() if safely.is_tensor(held)]
 
 
 @functools.cache

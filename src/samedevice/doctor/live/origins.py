@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from samedevice.doctor.live.stack import scope as scope_of
+from samedevice.introspect import classes
 
 # Functions of torch that make a tensor where `device=` says, else on the default device.
 FACTORIES = {
@@ -123,8 +124,8 @@ def _discarded(scope: ast.AST) -> Iterator[tuple[str, ast.Expr]]:
 
 def discarded_in(held_by: object, name: str) -> ast.Expr | None:
     """A statement `self.name.to(...)`, whose result nobody takes, in the methods of an object's class."""
-    for owner in type(held_by).__mro__:
-        for method in vars(owner).values():
+    for owner in classes.mro(type(held_by)):
+        for method in classes.namespace(owner).values():
             if type(method) is types.FunctionType and name in method.__code__.co_names:
                 tree = scope_of(method.__code__, method.__globals__) if MOVES & {*method.__code__.co_names} else None
                 if tree is not None and (found := discarded_move(f"self.{name}", tree)) is not None:
@@ -139,14 +140,14 @@ def assigned(held_by: object, name: str) -> ast.expr | None:
 
 def assigned_in(held_by: object, name: str, method: str) -> ast.expr | None:
     """What one of its methods assigns to it."""
-    methods = (vars(owner).get(method) for owner in type(held_by).__mro__)
+    methods = (classes.namespace(owner).get(method) for owner in classes.mro(type(held_by)))
     return next(filter(None, (_assigned(one, name) for one in methods)), None)
 
 
 def assigned_anew(held_by: object, name: str) -> Iterator[ast.expr]:
     """What the methods other than `__init__` assign to it."""
-    for owner in type(held_by).__mro__:
-        for key, method in vars(owner).items():
+    for owner in classes.mro(type(held_by)):
+        for key, method in classes.namespace(owner).items():
             if key != "__init__" and (found := _assigned(method, name)) is not None:
                 yield found
 

@@ -9,6 +9,7 @@ from samedevice.doctor.live.about import Suspect, parsed
 from samedevice.doctor.live.outside import is_from_outside
 from samedevice.doctor.live.safely import MISSING
 from samedevice.doctor.live.values import value
+from samedevice.introspect import classes
 
 
 def owner(about: Suspect) -> str:
@@ -24,7 +25,7 @@ def owner(about: Suspect) -> str:
         }
         if held.kind == "buffer" and safely.is_a(held.module, "torch.nn.modules.loss", "_Loss"):
             kinds["buffer"] = "loss buffer"
-        return f"{kinds.get(held.kind, held.kind)} of {type(held.module).__name__}"
+        return f"{kinds.get(held.kind, held.kind)} of {classes.name(type(held.module))}"
     if safely.is_array(about.party.operand.value):
         return "a NumPy array"
     if partial := _partial(about):
@@ -69,13 +70,13 @@ def _variable(about: Suspect) -> str:
         held = value(parsed(whole), about.call)
         for kind in (list, dict, tuple):
             if safely.is_one_of(held, kind):
-                return f"in the Python {kind.__name__} {whole}"
+                return f"in the Python {classes.name(kind)} {whole}"
     node = parsed(about.expression)
     if isinstance(node, ast.Attribute):
         held = value(node.value, about.call)
         if node.attr == "grad" and safely.is_tensor(held):
             return f"gradient of a tensor on {safely.device(held)}"
-        return f"attribute of {(held if safely.is_one_of(held, type) else type(held)).__name__}"
+        return f"attribute of {classes.name(held if safely.is_one_of(held, type) else type(held))}"
     if isinstance(node, (ast.Constant, ast.JoinedStr)):
         return "written in this call"
     if not isinstance(node, ast.Name):

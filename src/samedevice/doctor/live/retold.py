@@ -19,6 +19,7 @@ from samedevice.doctor.live.scene import Scene
 from samedevice.doctor.live.stack import is_library, scope
 from samedevice.doctor.live.suspects import Party
 from samedevice.doctor.live.values import Operand, returns
+from samedevice.introspect import classes
 
 _FRAME = re.compile(r'^ *File "([^"\n]+)", line (\d+), in (\S+)', re.MULTILINE)
 
@@ -119,7 +120,7 @@ def returned_by_replicas(whole: Any, scene: Scene, likely: list[str]) -> tuple[P
 
 
 def _function(kind: Any, name: str) -> types.FunctionType | None:
-    held = vars(kind).get(name) if safely.is_one_of(kind, type) else None
+    held = classes.namespace(kind).get(name) if safely.is_one_of(kind, type) else None
     held = held.__func__ if type(held) is staticmethod else held
     return held if type(held) is types.FunctionType else None
 

@@ -12,6 +12,8 @@ import types
 from collections.abc import Iterable
 from typing import Any, Final
 
+from samedevice.introspect import classes
+
 MISSING: Final = object()
 
 _SLOT = (types.MemberDescriptorType, type(collections.namedtuple("_", "x").x))  # type: ignore[attr-defined]
@@ -20,7 +22,7 @@ _SLOT = (types.MemberDescriptorType, type(collections.namedtuple("_", "x").x))  
 def is_a(value: object, module: str, name: str) -> bool:
     """Whether `value` is an instance of a class of a module that the program has imported."""
     wanted = getattr(sys.modules.get(module), name, None)
-    return any(owner is wanted for owner in type(value).__mro__)
+    return any(owner is wanted for owner in classes.mro(type(value)))
 
 
 def is_one_of(value: object, *kinds: type) -> bool:
@@ -30,7 +32,7 @@ def is_one_of(value: object, *kinds: type) -> bool:
 
 def is_device(value: object) -> bool:
     """torch.device itself: while GPUs are simulated, its name stands for a class of the simulation."""
-    return (type(value).__module__, type(value).__name__) == ("torch", "device")
+    return (classes.module(type(value)), classes.name(type(value))) == ("torch", "device")
 
 
 def is_tensor(value: object) -> bool:
@@ -65,40 +67,36 @@ def attribute(value: object, name: str) -> Any:
                 return found
     if is_tensor(value):
         return tensor_attribute(value, name)
-    if type(type(value).__getattribute__) is not types.WrapperDescriptorType:  # the program's own
+    if type(classes.defined(type(value), "__getattribute__")) is not types.WrapperDescriptorType:  # the program's own
         return MISSING
     if is_one_of(value, type):
-        held = next(
-            (vars(owner)[name] for owner in type.__dict__["__mro__"].__get__(value) if name in vars(owner)), MISSING
-        )
-        return MISSING if held is MISSING or hasattr(type(held), "__get__") else held
+        held = classes.defined(value, name, MISSING)  # type: ignore[arg-type]  # it is a class
+        return MISSING if held is MISSING or classes.defined(type(held), "__get__") is not None else held
     own = attributes(value)
-    for owner in type(value).__mro__:
-        held = vars(owner).get(name, MISSING)
-        if held is MISSING:
-            continue
-        if type(held) in _SLOT:
-            try:
-                return type(held).__get__(held, value)
-            except AttributeError:
-                return MISSING
-        if name in own and not hasattr(type(held), "__set__"):
-            return own[name]
-        return MISSING if hasattr(type(held), "__get__") else held
-    return own.get(name, MISSING)
+    held = classes.defined(type(value), name, MISSING)
+    if held is MISSING:
+        return own.get(name, MISSING)
+    if type(held) in _SLOT:
+        try:
+            return type(held).__get__(held, value)
+        except AttributeError:
+            return MISSING
+    if name in own and classes.defined(type(held), "__set__") is None:
+        return own[name]
+    return MISSING if classes.defined(type(held), "__get__") is not None else held
 
 
 def method(value: object, name: str) -> types.FunctionType | None:
     """The function that `value.name(...)` runs, where that is a method of the program's."""
-    held = next((vars(owner)[name] for owner in type(value).__mro__ if name in vars(owner)), None)
+    held = classes.defined(type(value), name)
     if type(held) in (staticmethod, classmethod):
-        held = held.__func__  # type: ignore[union-attr]
+        held = held.__func__
     return held if type(held) is types.FunctionType else None
 
 
 def getter(value: object, name: str) -> types.FunctionType | None:
     """The function that `value.name` runs, where that is a property."""
-    held = next((vars(owner)[name] for owner in type(value).__mro__ if name in vars(owner)), None)
+    held = classes.defined(type(value), name)
     found = held.fget if type(held) is property else None
     return found if type(found) is types.FunctionType else None
 
@@ -161,8 +159,8 @@ def items(value: Any) -> list[tuple[str, Any]]:
 
 def _fields(value: Any) -> tuple[str, ...]:
     """The names of a named tuple."""
-    for owner in type(value).__mro__:
-        if type(fields := vars(owner).get("_fields")) is tuple:
+    for owner in classes.mro(type(value)):
+        if type(fields := classes.namespace(owner).get("_fields")) is tuple:
             return fields
     return ()
 

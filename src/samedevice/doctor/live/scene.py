@@ -10,6 +10,7 @@ from samedevice.doctor.live import safely
 from samedevice.doctor.live.holders import Holder, held_by_module, held_by_optimizer, kind_of
 from samedevice.doctor.live.stack import Call
 from samedevice.doctor.live.values import value
+from samedevice.introspect import classes
 
 _LOOKED_AT = 300  # names of a frame
 
@@ -113,7 +114,7 @@ class Scene:
 
     def _look(self, call: Call) -> None:
         for root, module in self.named_modules(call):
-            self._look_at(type(module).__name__ if call.in_library else root, module, call)
+            self._look_at(classes.name(type(module)) if call.in_library else root, module, call)
         for name, held in self.names(call):
             if call.in_library or safely.is_module(held) or safely.is_tensor(held) or safely.is_optimizer(held):
                 continue
@@ -146,7 +147,7 @@ def own(held: Any) -> list[tuple[str, Any]]:
     """The attributes of an object of the program's, which may hold modules and tensors; of nothing else's."""
     if safely.is_one_of(held, type, dict, list, tuple, str, bytes, int, float, types.FunctionType, types.MethodType):
         return []
-    if type(held).__module__.partition(".")[0] in ("torch", "numpy", "builtins", "types", "importlib"):
+    if classes.module(type(held)).partition(".")[0] in ("torch", "numpy", "builtins", "types", "importlib"):
         return []
     return list(safely.attributes(held).items())[:_LOOKED_AT]
 

@@ -7,6 +7,7 @@ import ast
 import functools
 import linecache
 import os
+import re
 import sys
 import types
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from samedevice.doctor.live.unsourced import statements
+from samedevice.introspect import classes, exceptions
 
 OURS = str(Path(__file__).parents[2]) + os.sep
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
@@ -58,8 +60,8 @@ class Call:
         """The object whose method this is, whatever its first argument is called; None for a function."""
         code = self.frame.f_code
         first = self.locals.get(code.co_varnames[0]) if code.co_argcount else None
-        owners = type(first).__mro__ if first is not None else ()
-        return first if any(code.co_name in vars(owner) for owner in owners) else None
+        owners = classes.mro(type(first)) if first is not None else ()
+        return first if any(code.co_name in classes.namespace(owner) for owner in owners) else None
 
     @functools.cached_property
     def _columns(self) -> tuple[int, int, int, int] | None:
@@ -141,13 +143,35 @@ class Call:
 
 
 def lines_of(code: types.CodeType, globals_: dict[str, Any]) -> list[str]:
-    """The lines of the file that holds `code`, or none.
+    """The lines of the file that holds `code`, or none; none too where the file was changed since it was imported.
 
     From Python 3.13 on, the program of `python -c` stands for each file called <string>: it is of its own module only.
     """
     if code.co_filename == "<string>" and globals_.get("__name__") != "__main__":
         return []
-    return linecache.getlines(code.co_filename, globals_)
+    lines = linecache.getlines(code.co_filename, globals_)
+    return lines if _hold(lines, code) else []
+
+
+def _hold(lines: list[str], code: types.CodeType) -> bool:
+    """Whether `code` is still where it was compiled: its lines are there, and the first one begins it by its name."""
+    first, last = _extent(code)
+    if len(lines) < last:
+        return False
+    if code.co_name.startswith("<"):  # a module, a lambda, a comprehension
+        return True
+    header = re.compile(rf"\s*(async\s+def|def|class)\s+{re.escape(code.co_name)}\b")
+    begins = lines[first - 1]
+    if begins.lstrip().startswith("@"):
+        return any(header.match(line) for line in lines[first:last])
+    return header.match(begins) is not None
+
+
+def _extent(code: types.CodeType) -> tuple[int, int]:
+    """The first line of a function or a module, and the last one that has an instruction."""
+    nested = [inner for inner in code.co_consts if isinstance(inner, types.CodeType)]
+    lines = [line for part in (code, *nested) for *_, line in part.co_lines() if line]
+    return 1 if code.co_name == "<module>" else code.co_firstlineno, max(lines, default=code.co_firstlineno)
 
 
 def scope(code: types.CodeType, globals_: dict[str, Any]) -> ast.AST | None:
@@ -155,11 +179,7 @@ def scope(code: types.CodeType, globals_: dict[str, Any]) -> ast.AST | None:
     lines = lines_of(code, globals_)
     if not lines:
         return statements(code)
-    first = 1 if code.co_name == "<module>" else code.co_firstlineno
-    last = max([line for *_, line in code.co_lines() if line], default=first)
-    for inner in code.co_consts:
-        if isinstance(inner, types.CodeType):
-            last = max([last, *(line for *_, line in inner.co_lines() if line)])
+    first, last = _extent(code)
     if code.co_name == "<module>":
         last = len(lines)
     begins = lines[first - 1].rstrip()
@@ -188,7 +208,7 @@ def is_third_party(file: str) -> bool:
 
 def calls(error: BaseException) -> list[Call]:
     """The frames that lead to `error`, outermost first, without the simulation's and PyTorch's plumbing."""
-    return [call for call in _walk(error.__traceback__) if not _is_plumbing(call)]
+    return [call for call in _walk(exceptions.traceback(error)) if not _is_plumbing(call)]
 
 
 def _walk(traceback: types.TracebackType | None) -> Iterator[Call]:

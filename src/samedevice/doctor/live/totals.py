@@ -8,6 +8,7 @@ from samedevice.doctor.live.about import Suspect, written
 from samedevice.doctor.live.holders import Holder
 from samedevice.doctor.live.stack import scope
 from samedevice.doctor.live.values import value
+from samedevice.introspect import classes
 
 
 def is_written_to(about: Suspect) -> bool:
@@ -29,7 +30,7 @@ def is_updated(about: Suspect, held: Holder) -> bool:
     """Whether what holds it is a running total: the failing line, or a method of its class, writes to it in place."""
     if is_written_to(about):
         return True
-    for name in {name for owner in type(held.module).__mro__ for name in vars(owner)} - {"__init__"}:
+    for name in {name for owner in classes.mro(type(held.module)) for name in classes.namespace(owner)} - {"__init__"}:
         method = safely.method(held.module, name)
         if method is None or held.name not in method.__code__.co_names:
             continue
