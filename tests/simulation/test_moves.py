@@ -262,3 +262,13 @@ def test_a_bool_is_no_index_of_a_gpu() -> None:
         assert str(error.value) == text
     with pytest.raises(TypeError, match=r"device\(\) received an invalid combination of arguments - got \(bool\)"):
         torch.device(True)
+
+
+@pytest.mark.parametrize("value", [2.0, torch.tensor(2.0), torch.tensor([2.0])], ids=["number", "scalar", "one"])
+def test_a_mask_of_bytes_on_the_cpu_is_an_index(two_gpus: None, value: Any) -> None:
+    x = torch.ones(3, 2, device="cuda")
+    with pytest.warns(UserWarning, match="indexing with dtype torch.uint8 is now deprecated"):
+        x[torch.tensor([1, 0, 1], dtype=torch.uint8)] = value if isinstance(value, float) else value.cuda()
+    assert x.tolist() == [[2, 2], [1, 1], [2, 2]]
+    with pytest.raises(RuntimeError, match="masked_fill_ only supports boolean masks"):
+        x[torch.tensor([1, 0, 1], dtype=torch.uint8, device="cuda")] = 2.0

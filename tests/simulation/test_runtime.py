@@ -240,6 +240,18 @@ def test_memory_is_counted_in_blocks_per_gpu() -> None:
     assert "allocated_bytes.all.peak" in torch.cuda.memory_summary(1)
 
 
+def test_the_most_that_was_held_is_known_where_nobody_asked_before() -> None:
+    x = torch.zeros(1000, device="cuda:1")
+    y = x * 2
+    del x, y
+    assert torch.cuda.memory_allocated(1) == 0
+    assert torch.cuda.max_memory_allocated(1) == 2 * 4096
+    stats = torch.cuda.memory_stats(1)
+    assert (stats["allocation.all.peak"], stats["requested_bytes.all.peak"]) == (2, 8000)
+    assert (stats["allocation.small_pool.peak"], stats["allocation.large_pool.peak"]) == (2, 0)
+    assert torch.cuda.max_memory_allocated(0) == 0
+
+
 def test_memory_that_only_autograd_holds_is_counted() -> None:
     gc.collect()
     torch.cuda.init()

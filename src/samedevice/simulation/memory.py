@@ -1,14 +1,10 @@
-"""How much memory the tensors on a simulated GPU hold.
+"""How much memory the tensors on a simulated GPU hold, and the most that they held.
 
 Counted in blocks of 512 bytes, as CUDA's caching allocator hands them out; it keeps nothing in reserve here. Memory
-never runs out, and who allocated what is not kept.
-
-Counting costs time at every operator, so it begins with the first question about memory, a reset of the maximum
-included: what is held then is found among the objects that Python knows, and from then on each storage is followed from
-its making to its end. So the maximum is that since the first question.
+never runs out, and who allocated what is not kept. Each storage is followed from its making to its end; that costs a
+few per cent of a small operator, so nothing here is computed twice.
 """
 
-import gc
 import sys
 import weakref
 from collections.abc import Callable, Iterator
@@ -16,88 +12,120 @@ from typing import Any, NoReturn
 
 import torch
 
-from samedevice.simulation import classes, devices, sparse, tensor
+from samedevice.simulation import devices, tensor
 from samedevice.simulation.properties import MEMORY
 
 _BLOCK = 512  # bytes, c10/cuda/CUDACachingAllocator.cpp, kMinBlockSize
 _SMALL = 2**20  # bytes, kSmallSize: what is larger comes from the large pool
-_POOLS = ("all", "small_pool", "large_pool")
 _IN_BLOCKS = ("allocated_bytes", "active_bytes", "reserved_bytes")
 _IN_NUMBER = ("allocation", "active")
-_COUNTED = (*_IN_BLOCKS, "requested_bytes", *_IN_NUMBER)
-_Count = dict[tuple[str, str], int]
 
-_storage = torch.Tensor.untyped_storage
-_followed: dict[int, Any] = {}  # by the address of the storage, so that it is counted once
-_held: dict[int, _Count] = {}
-_most: dict[int, _Count] = {}
+
+class _Count:
+    """What stands in one pool of a GPU, and the most that stood there when something was last freed."""
+
+    __slots__ = ("blocks", "blocks_peak", "number", "number_peak", "requested", "requested_peak")
+
+    def __init__(self) -> None:
+        self.blocks = self.requested = self.number = 0  # bytes, bytes, storages
+        self.reset_peak()
+
+    def reset_peak(self) -> None:
+        self.blocks_peak, self.requested_peak, self.number_peak = self.blocks, self.requested, self.number
+
+    def note_peak(self) -> None:
+        """What is held only grows between two frees, so its maximum is reached right before one."""
+        if self.blocks > self.blocks_peak:
+            self.blocks_peak = self.blocks
+        if self.requested > self.requested_peak:
+            self.requested_peak = self.requested
+        if self.number > self.number_peak:
+            self.number_peak = self.number
+
+    def stats(self) -> dict[str, dict[str, int]]:
+        """Current and peak, by PyTorch's names."""
+        self.note_peak()
+        return {
+            **{name: {"current": self.blocks, "peak": self.blocks_peak} for name in _IN_BLOCKS},
+            "requested_bytes": {"current": self.requested, "peak": self.requested_peak},
+            **{name: {"current": self.number, "peak": self.number_peak} for name in _IN_NUMBER},
+        }
+
+
+class _Gpu:
+    """The pools of one GPU."""
+
+    __slots__ = ("all", "large", "small")
+
+    def __init__(self) -> None:
+        self.all, self.small, self.large = _Count(), _Count(), _Count()
+
+
+class _Allocation(weakref.ref[torch.UntypedStorage]):
+    """One storage that is followed until it is freed."""
+
+    __slots__ = ("address", "block", "pool", "size", "whole")
+    address: int
+    block: int
+    size: int
+    pool: _Count
+    whole: _Count
+
+
+_followed: dict[int, _Allocation] = {}  # by the address of the storage, so that it is counted once
+_gpus: dict[int, _Gpu] = {}
 _fractions: dict[int, float] = {}
 
 
 def stats(index: int) -> dict[str, Any]:
     """torch._C._cuda_memoryStats: of PyTorch's numbers those that are counted here."""
-    now, most = _now(_checked(index)), _most[index]
+    gpu = _gpu(_checked(index))
+    pools = {"all": gpu.all.stats(), "small_pool": gpu.small.stats(), "large_pool": gpu.large.stats()}
     return {
         **dict.fromkeys(("num_alloc_retries", "num_ooms", "num_sync_all_streams"), 0),
-        **{
-            name: {pool: {"current": now[name, pool], "peak": most[name, pool]} for pool in _POOLS} for name in _COUNTED
-        },
+        **{name: {pool: counts[name] for pool, counts in pools.items()} for name in pools["all"]},
     }
 
 
-def _now(index: int) -> _Count:
-    """What is held on this GPU; the first call begins to count."""
-    if tensor.watch is not _follow:
-        for gpu in devices.gpus():
-            _held[gpu.index], _most[gpu.index] = (
-                {(name, pool): 0 for name in _COUNTED for pool in _POOLS} for _ in range(2)
-            )
-        kinds = set(classes.twins())
-        for marked in [x for x in gc.get_referrers(*kinds) if type(x) in kinds]:  # an object refers to its class
-            _follow(marked)
-        tensor.watch = _follow
-    return _held[index]
+def _gpu(index: int) -> _Gpu:
+    return _gpus[index] if index in _gpus else _gpus.setdefault(index, _Gpu())
 
 
-def _follow(marked: Any) -> None:
-    """Count the storage of a tensor, if it is new, until it is freed."""
-    if marked.layout is not torch.strided:
-        for member in sparse.members(marked):
-            _follow(member)
-        return
-    _follow_storage(_storage(marked), marked._samedevice_device.index)
-
-
-def made(storage: torch.UntypedStorage) -> None:
-    """Count a storage that is made without a tensor, as torch.load makes them."""
-    if tensor.watch is _follow:
-        _follow_storage(storage, storage._samedevice_device.index)
-
-
-def _follow_storage(storage: torch.UntypedStorage, index: int) -> None:
+def made(storage: torch.UntypedStorage, index: int) -> None:
+    """Count a storage on the GPU of this index, if it is new, until it is freed."""
     address = storage._cdata
-    if address in _followed or index not in _held:
+    if address in _followed:
         return
-    changes = _changes(storage.nbytes())
-    held, most = _held[index], _most[index]
+    size = storage.nbytes()
+    if not size:
+        return
+    gpu = _gpu(index)
+    allocation = _Allocation(storage, _freed)
+    allocation.address, allocation.size = address, size
+    allocation.block = block = -(-size // _BLOCK) * _BLOCK
+    allocation.whole = whole = gpu.all
+    allocation.pool = pool = gpu.small if block <= _SMALL else gpu.large
+    _followed[address] = allocation
+    whole.blocks += block
+    whole.requested += size
+    whole.number += 1
+    pool.blocks += block
+    pool.requested += size
+    pool.number += 1
 
-    def freed(_: Any) -> None:
-        _followed.pop(address, None)
-        for key, amount in changes.items():
-            held[key] -= amount
 
-    _followed[address] = weakref.ref(storage, freed)
-    for key, amount in changes.items():
-        held[key] += amount
-        most[key] = max(most[key], held[key])
-
-
-def _changes(size: int) -> _Count:
-    """What a storage of so many bytes adds to each count."""
-    block = -(-size // _BLOCK) * _BLOCK
-    amounts = dict.fromkeys(_IN_BLOCKS, block) | {"requested_bytes": size} | dict.fromkeys(_IN_NUMBER, 1)
-    pools = ("all", "small_pool" if block <= _SMALL else "large_pool") if size else ()
-    return {(name, pool): amount for name, amount in amounts.items() for pool in pools}
+def _freed(allocation: Any) -> None:
+    """Its counts are those of its own simulation, which may have ended."""
+    _followed.pop(allocation.address, None)
+    block, size = allocation.block, allocation.size
+    for count in (allocation.whole, allocation.pool):
+        if count.blocks > count.blocks_peak or count.number > count.number_peak:
+            count.note_peak()
+        elif count.requested > count.requested_peak:
+            count.requested_peak = count.requested
+        count.blocks -= block
+        count.requested -= size
+        count.number -= 1
 
 
 def _checked(index: int) -> int:
@@ -108,8 +136,9 @@ def _checked(index: int) -> int:
 
 
 def _reset_peak(index: int) -> None:
-    now = _now(_checked(index))
-    _most[index].update(now)
+    gpu = _gpu(_checked(index))
+    for count in (gpu.all, gpu.small, gpu.large):
+        count.reset_peak()
 
 
 def _nothing(index: int) -> None:
@@ -119,8 +148,7 @@ def _nothing(index: int) -> None:
 
 def _free(index: int) -> tuple[int, int]:
     """Bytes that are free, and all (cudaMemGetInfo)."""
-    held = _now(devices.gpu(index).index)["allocated_bytes", "all"]
-    return max(0, MEMORY - held), MEMORY
+    return max(0, MEMORY - _gpu(devices.gpu(index).index).all.blocks), MEMORY
 
 
 def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
@@ -143,8 +171,8 @@ def _refused(what: str) -> Callable[..., NoReturn]:
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
     here = sys.modules[__name__]
-    yield tensor, "watch", None  # a simulation begins uncounted
-    for name in ("_followed", "_held", "_most", "_fractions"):
+    yield tensor, "count", made
+    for name in ("_followed", "_gpus", "_fractions"):
         yield here, name, {}
     for owner in (torch.cuda, torch.cuda.memory):
         yield owner, "memory_summary", memory_summary

@@ -206,14 +206,14 @@ def copy_(self: torch.Tensor, other: Any, non_blocking: bool = False) -> torch.T
 
 @functools.wraps(_setitem)
 def setitem(self: torch.Tensor, index: Any, value: Any) -> None:
-    if isinstance(value, torch.Tensor) and value.requires_grad:
-        parts = index if isinstance(index, tuple) else (index,)
-        if all(part is None or part is ... or type(part) in (int, slice) for part in parts):
-            # A copy into a view; by tensors it is another operator. ATen/TensorIndexing.h, copy_to, has a third for a
-            # number, fill_, if it is on the CPU: there a GPU's is given a dimension, which is cut again.
-            number = value.dim() == 0 and isinstance(value, SimulatedTensor)
-            value = move(value, device_of(self))
-            value = value.unsqueeze(0) if number else value
+    if isinstance(value, torch.Tensor) and value.requires_grad and _is_of_a_view(index):
+        # A copy into a view; by tensors it is another operator. ATen/TensorIndexing.h, copy_to, has a third for a
+        # number, fill_, if it is on the CPU: there a GPU's is given a dimension, which is cut again.
+        number = value.dim() == 0 and isinstance(value, SimulatedTensor)
+        value = move(value, device_of(self))
+        value = value.unsqueeze(0) if number else value
+    if isinstance(self, SimulatedTensor):
+        index = _with_masks(self, index, value)
     try:
         _setitem(self, index, value)
     except TypeError as error:  # torch/csrc/autograd/python_variable_indexing.cpp, valueToTensor, names the type
@@ -221,6 +221,31 @@ def setitem(self: torch.Tensor, index: Any, value: Any) -> None:
         if refused and isinstance(self, SimulatedTensor):
             raise TypeError(f"{refused[1]}torch.cuda.{refused[2]}") from None
         raise
+
+
+def _parts(index: Any) -> tuple[Any, ...]:
+    return index if isinstance(index, tuple) else (index,)
+
+
+def _is_of_a_view(index: Any) -> bool:
+    return all(part is None or part is ... or type(part) in (int, slice) for part in _parts(index))
+
+
+def _with_masks(self: torch.Tensor, index: Any, value: Any) -> Any:
+    """The index with bool for uint8, where C++ would take its mask for one on the tensor's own device.
+
+    native/TensorAdvancedIndexingUtils.h, canDispatchToMaskedFill: only a mask beside its tensor and one number of the
+    CPU go to masked_fill_, which refuses uint8; any other uint8 mask is an index, with a warning.
+    """
+    masks = [part for part in _parts(index) if isinstance(part, torch.Tensor) and part.dtype is torch.uint8]
+    if not masks:
+        return index
+    number = not isinstance(value, torch.Tensor) or (value.numel() == 1 and device_of(value) == CPU)
+    if number and len(masks) == 1 and device_of(masks[0]) == self.device:
+        return index
+    torch.empty(0)[torch.empty(0, dtype=torch.uint8)]  # PyTorch's own warning
+    masked = tuple(part.bool() if any(part is mask for mask in masks) else part for part in _parts(index))
+    return masked if isinstance(index, tuple) else masked[0]
 
 
 @functools.wraps(torch.Tensor.type_as)

@@ -41,7 +41,7 @@ def new(cls: type, *args: Any, device: Any = None, **kwargs: Any) -> torch.Untyp
 
 def _on(target: torch.device, storage: torch.UntypedStorage) -> torch.UntypedStorage:
     storage._samedevice_device = target
-    memory.made(storage)
+    memory.made(storage, target.index)
     return storage
 
 

@@ -38,7 +38,7 @@ NO_GRADIENTS_OF_NESTED = (
 )
 _marked = False  # whether any was made in this process
 
-watch: Any = None  # called with each tensor that is made, while memory is counted (memory.py)
+_storage = torch.Tensor.untyped_storage
 
 # What still works when the simulation has ended: looking, and bringing back (`x.detach().cpu()`, `float(x)`).
 _READING = (torch.ops.aten.detach.default, torch.ops.aten._local_scalar_dense.default)
@@ -256,15 +256,23 @@ def mark(tensor: torch.Tensor, device: torch.device) -> SimulatedTensor:
         _met_complex = True
     if tensor.is_nested:
         _met_nested = True
-    if tensor.layout is not torch.strided:
+    plain = tensor.layout is torch.strided
+    if not plain:
         tensor = sparse.with_plain_members(tensor, unmark)
     marked: SimulatedTensor = _make_subclass(SimulatedTensor, tensor)
     if transforms.is_wrapped(marked):
         return transforms.beneath(lambda inner: mark(inner, device), tensor)
     marked._samedevice_device = device
-    if watch is not None:
-        watch(marked)
+    if plain:
+        count(_storage(tensor), device.index)
+    else:
+        for member in sparse.members(tensor):
+            count(_storage(member), device.index)
     return marked
+
+
+def count(storage: torch.UntypedStorage, index: int) -> None:
+    """Called with each storage that comes onto a GPU: memory.py takes its place while a simulation runs."""
 
 
 def unmark(tensor: torch.Tensor) -> torch.Tensor:
