@@ -1,0 +1,81 @@
+"""Nothing is said to be on a device unless that very object was looked at.
+
+The tests that are expected to fail are of programs that many people write and that the doctor still answers wrongly.
+"""
+
+import pytest
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+from samedevice import explain, simulate_cuda
+
+
+def diagnosed(program):
+    with simulate_cuda(1):
+        try:
+            program()
+        except RuntimeError as error:
+            return explain(error)
+    pytest.fail("the program ran to its end")
+
+
+class Embedded(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb = nn.Embedding(10, 4)
+
+    def forward(self, idx):
+        device = idx.device
+        return self.emb(idx) + self.emb(torch.arange(idx.size(1), device=device))
+
+
+def batch_not_moved():
+    model = Embedded().to("cuda")
+    tokens = torch.randint(0, 10, (8, 4))
+    for x, _y in DataLoader(TensorDataset(tokens, tokens), 4):
+        model(x)
+
+
+def weights_in_a_closure():
+    net = nn.Linear(3, 3).cuda()
+    x = torch.ones(2, 3, device="cuda")
+    opt = torch.optim.SGD(net.parameters(), 0.1)
+
+    def closure():
+        loss = (net(x) * torch.ones(3)).sum()
+        loss.backward()
+        return loss
+
+    opt.step(closure)
+
+
+def result_of_a_layer_on_the_gpu():
+    layer = nn.Linear(3, 3).cuda()
+    x = torch.ones(2, 3, device="cuda")
+    made = {"scale": torch.ones(3)}
+
+    def scaled():
+        return layer(x) * next(iter(made.values()))
+
+    scaled()
+
+
+@pytest.mark.xfail(strict=True, reason="a local named `device` is taken for the device that was meant")
+def test_a_batch_is_at_fault_though_forward_has_a_local_named_device():
+    culprit = diagnosed(batch_not_moved).culprits[0]
+    assert (culprit.expression, culprit.cause) in {("x", "dataloader_batch"), ("idx", "dataloader_batch")}
+
+
+@pytest.mark.xfail(strict=True, reason="whatever fails below optimizer.step is called optimizer state")
+def test_a_tensor_made_in_a_closure_of_the_optimizer_is_at_fault():
+    culprit = diagnosed(weights_in_a_closure).culprits[0]
+    assert culprit.expression == "torch.ones(3)"
+    assert culprit.cause == "tensor_created_in_forward_without_device"
+
+
+@pytest.mark.parametrize("program", [batch_not_moved, weights_in_a_closure, result_of_a_layer_on_the_gpu])
+def test_what_is_said_to_be_on_the_cpu_is_there(program):
+    on_gpu = ("self.emb.weight", "self.emb", "net", "net(x)", "layer(x)", "layer")
+    for culprit in diagnosed(program).culprits:
+        assert not (culprit.device == "cpu" and culprit.expression in on_gpu), culprit
