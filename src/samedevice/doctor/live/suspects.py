@@ -7,7 +7,7 @@ from typing import Any
 
 from samedevice.doctor.live import safely
 from samedevice.doctor.live.expected import expected_device, receiver
-from samedevice.doctor.live.origins import Origin
+from samedevice.doctor.live.origins import Origin, origin
 from samedevice.doctor.live.safely import MISSING
 from samedevice.doctor.live.scene import Scene
 from samedevice.doctor.live.stack import Call
@@ -98,11 +98,20 @@ def _on(device: str, parties: list[Party]) -> int:
 
 
 def wants_cpu(scene: Scene) -> bool:
-    """Whether the program says itself that it runs on the CPU, by a variable `device`; by a local one before all."""
+    """Whether the program says itself that it runs on the CPU, by a variable `device`; by a local one before all.
+
+    `device = idx.device` says where `idx` is, not where the program runs.
+    """
     given = [call for call in scene.user if "device" in call.locals and call.function != "<module>"]
-    named = [value(ast.parse(name, mode="eval").body, call) for call in given or scene.user for name in DEVICE_NAMES]
+    chosen = [call for call in given or scene.user if not _is_read_from_a_tensor("device", call)]
+    named = [value(ast.parse(name, mode="eval").body, call) for call in chosen for name in DEVICE_NAMES]
     texts = [str(one) for one in named if type(one) is str or safely.is_device(one)]
     return bool(texts) and set(texts) == {"cpu"}
+
+
+def _is_read_from_a_tensor(name: str, call: Call) -> bool:
+    given = origin(name, call.scope, call.line).value if name in call.locals and call.scope is not None else None
+    return isinstance(given, ast.Attribute) and given.attr == "device"
 
 
 def parties_of(call: Call) -> list[Party]:

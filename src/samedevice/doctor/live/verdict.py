@@ -33,7 +33,9 @@ def _gradient(about: Suspect) -> str:
 
 
 def _optimizer(about: Suspect) -> str:
-    return "optimizer_state_device" if _in(about, "torch/optim/") else ""
+    """Whether the optimizer itself failed: a closure that it called is the user's, and lies below it."""
+    below = [call.file.replace("\\", "/") for call in about.scene.below]
+    return "optimizer_state_device" if any("torch/optim/" in file for file in below) else ""
 
 
 def _meta(about: Suspect) -> str:
