@@ -40,7 +40,7 @@ from samedevice.doctor.live.owners import owner
 from samedevice.doctor.live.retold import returned_by_replicas
 from samedevice.doctor.live.scene import Scene
 from samedevice.doctor.live.stack import calls
-from samedevice.doctor.live.suspects import parties, suspects
+from samedevice.doctor.live.suspects import is_told, parties, suspects
 from samedevice.doctor.live.verdict import cause
 from samedevice.introspect import exceptions
 
@@ -115,6 +115,8 @@ def culprits(error: BaseException, likely: list[str], is_mismatch: bool) -> tupl
     found: dict[str, Culprit] = {}
     if is_mismatch and (behind := list(left_behind(scene))):
         wrong, is_mismatch, first = behind, False, "grad_device"
+    if is_mismatch and not is_told(met):
+        return ()
     wrong_or_lone = wrong or lone_suspects(scene, first)
     scene.wanted |= {id(party.tensor) for party in wrong_or_lone}
     for party in wrong_or_lone[:5]:

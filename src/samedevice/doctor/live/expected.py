@@ -74,6 +74,26 @@ def expected_device(node: ast.expr, call: Call) -> str:
     return ""
 
 
+def is_told_by_source(node: ast.expr, call: Call) -> bool:
+    """Whether the source says where a value is: a factory or a move makes it, here or in a helper, or a tensor did.
+
+    A layer's parameters, and what a function is given, say where its result is likely to be, and no more.
+    """
+    if kind_of(node) in ("made", "moved"):
+        return True
+    match node:
+        case ast.Call():
+            helper = function_of(node.func, call)
+            return helper is not None and _makes_by_default(helper)
+        case ast.BinOp():
+            return all(
+                value(side, call) is not MISSING or is_told_by_source(side, call) for side in (node.left, node.right)
+            )
+        case ast.UnaryOp(operand=inner) | ast.Subscript(value=inner) | ast.Attribute(value=inner):
+            return value(inner, call) is not MISSING or is_told_by_source(inner, call)
+    return False
+
+
 def _of_sides(nodes: list[ast.expr], call: Call) -> str:
     """Where the result of an operator is: a number on the CPU may join what is elsewhere."""
     sides = [expected_device(node, call) for node in nodes]

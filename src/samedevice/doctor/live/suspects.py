@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from samedevice.doctor.live import safely
-from samedevice.doctor.live.expected import expected_device, receiver
+from samedevice.doctor.live.expected import expected_device, is_told_by_source, receiver
 from samedevice.doctor.live.origins import Origin, origin
 from samedevice.doctor.live.safely import MISSING
 from samedevice.doctor.live.scene import Scene
@@ -28,6 +28,7 @@ class Party:
         operand: what it is there.
         within: the path from the operand to the tensor: "", "[0]", ".weight".
         came: how it came about, and the line that mends it, where no frame shows that.
+        is_known: whether its device was read off the tensor, or off the factory or the move that the line calls.
     """
 
     tensor: Any
@@ -37,6 +38,7 @@ class Party:
     within: str = ""
     came: Origin | None = None
     mended: str = ""
+    is_known: bool = True
 
     @property
     def role(self) -> str:
@@ -52,6 +54,14 @@ def parties(scene: Scene) -> list[Party]:
             return here
         found += here
     return found
+
+
+def is_told(parties: list[Party]) -> bool:
+    """Whether it can be told who is in the wrong place.
+
+    One result that nobody kept is where no other tensor is; of two it cannot be told, so nobody is accused.
+    """
+    return sum(not party.is_known for party in parties) < 2
 
 
 def suspects(parties: list[Party], scene: Scene) -> list[Party]:
@@ -126,7 +136,7 @@ def parties_of(call: Call) -> list[Party]:
             if begins and where == safely.device(begins[1]):
                 found.append(Party(begins[1], where, call, Operand(*begins, operand.role)))
             elif where:
-                found.append(Party(None, where, call, operand))
+                found.append(Party(None, where, call, operand, is_known=is_told_by_source(operand.node, call)))
         elif safely.is_module(operand.value):
             own = safely.attributes(operand.value)
             for name, tensor in [*own.get("_parameters", {}).items(), *own.get("_buffers", {}).items()]:
