@@ -1,6 +1,6 @@
 """`picture`: where tensors, modules and optimizers are, drawn for a notebook. Nothing is moved, and no user code runs.
 
-What is read of an object is in its `__dict__`, in PyTorch's own names. samedevice.doctor.drawing draws it.
+What is read of an object is in its `__dict__`, in PyTorch's own names. samedevice.placement.drawing draws it.
 """
 
 import sys
@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from samedevice.doctor.drawing import drawn
-from samedevice.doctor.placements import Placement, Thing, told
+from samedevice.placement.drawing import drawn
+from samedevice.placement.model import Placement, Thing, told
 
 PLAIN = "plain attribute"  # of a module: its `to` leaves it where it is
 # What a module's `to` moves. A replica of DataParallel has no parameters; what were the model's are in the second.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby, zip_longest
 from typing import Any
 
-from samedevice.doctor.drawing import (
+from samedevice.placement.drawing import (
     MARGIN,
     NAME,
     OUTLINE,
@@ -22,7 +22,7 @@ from samedevice.doctor.drawing import (
     text_line,
     text_width,
 )
-from samedevice.doctor.placements import Placement, Thing, Verdict, devices_of, printable, verdict
+from samedevice.placement.model import Placement, Thing, Verdict, devices_of, printable, verdict
 
 _ROW = 30
 _SHOWN = 10  # steps at most, for a sign needs its room: the framed one and those before it

@@ -9,17 +9,21 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
     from samedevice.doctor import explain as explain
-    from samedevice.doctor import where as where
+    from samedevice.placement import where as where
     from samedevice.simulation import simulate_cuda as simulate_cuda
 
 __all__ = ["explain", "simulate_cuda", "where"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("explain", "where"):
-        from samedevice import doctor
+    if name == "explain":
+        from samedevice.doctor import explain
 
-        return getattr(doctor, name)
+        return explain
+    if name == "where":
+        from samedevice.placement import where
+
+        return where
     if name == "simulate_cuda":
         from samedevice.simulation import simulate_cuda
 

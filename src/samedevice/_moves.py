@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from samedevice.doctor.live.stack import is_library
+from samedevice.introspect.frames import is_library
 from samedevice.simulation import devices, moves, placement
 from samedevice.simulation.devices import device_of
 

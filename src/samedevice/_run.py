@@ -303,7 +303,7 @@ def _without_ours(trace: types.TracebackType | None, full: bool) -> types.Traceb
 
 def _folded(error: BaseException, path: str) -> str:
     """The traceback as Python prints it, with one line for neighbouring frames of libraries."""
-    from samedevice.doctor.live.stack import is_library
+    from samedevice.introspect.frames import is_library
 
     class Folded(traceback.StackSummary):
         def format(self, **options: Any) -> list[str]:

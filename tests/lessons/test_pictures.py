@@ -13,8 +13,8 @@ from torch import nn
 from lessons import picture
 from lessons.site.failure_pictures import FAILURES, failure_picture
 from samedevice import simulate_cuda
-from samedevice.doctor.drawing import drawn
-from samedevice.doctor.placements import Placement, Thing, Verdict, told
+from samedevice.placement.drawing import drawn
+from samedevice.placement.model import Placement, Thing, Verdict, told
 
 HOME = (Path(__file__).parents[2] / "docs/index.md").read_text(encoding="utf-8")
 SVG = "{http://www.w3.org/2000/svg}"

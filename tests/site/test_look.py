@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from samedevice.doctor import drawing
+from samedevice.placement import drawing
 
 ASSETS = Path(__file__).parents[2] / "docs" / "assets"
 DEVICES = ("cpu", "cuda-0", "cuda-1")

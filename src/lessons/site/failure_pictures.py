@@ -5,8 +5,8 @@ They are data, because the site is built without torch. The tests build the same
 
 from dataclasses import dataclass
 
-from samedevice.doctor.drawing import colour_of, drawn
-from samedevice.doctor.placements import Placement, Thing, Verdict, devices_of
+from samedevice.placement.drawing import colour_of, drawn
+from samedevice.placement.model import Placement, Thing, Verdict, devices_of
 
 
 @dataclass(frozen=True)

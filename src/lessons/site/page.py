@@ -15,7 +15,7 @@ from mkdocs.structure.toc import get_toc
 from pymdownx.slugs import slugify
 
 from lessons.site.tracebacks import plain, shorten
-from samedevice.doctor.drawing import colour_of
+from samedevice.placement.drawing import colour_of
 
 
 def finish_notebook(content: str, page: Page, notebook: dict[str, Any]) -> BeautifulSoup:

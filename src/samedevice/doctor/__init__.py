@@ -7,9 +7,6 @@
     ranking      which causes are likely, and what speaks for each
     live         of an exception, whose frames are still alive: the tensors at fault
     diagnosis    what `explain` returns
-    where        on which device everything is
-    placements   that as data, and as text
-    drawing      that as a picture
     rendering    a diagnosis as text, for `rich`, as HTML
     address      where the site and the project are
 
@@ -17,6 +14,5 @@ It needs no torch. docs/assets/doctor.js is its twin in the browser, on the same
 """
 
 from samedevice.doctor.diagnosis import Diagnosis, explain
-from samedevice.doctor.where import Where, where
 
-__all__ = ["Diagnosis", "Where", "explain", "where"]
+__all__ = ["Diagnosis", "explain"]

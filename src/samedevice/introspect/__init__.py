@@ -1,7 +1,13 @@
-"""Reads the objects of a program that is not ours, and runs none of its code.
+"""Reads the objects, frames and source of a program that is not ours, and runs none of its code.
 
     classes      the name, the bases and the namespace of a class, whatever its metaclass defines
     exceptions   the message, the cause and the traceback of an exception, whatever its class defines
+    objects      what an object holds: attributes, items, tensors, and where a tensor is
+    frames       the frames that lead to an error, each with the expression that failed
+    bytecode     the statements of a function whose source is not there
+    values       what an expression of the source stands for
+    origins      the statement that gave a name its value, in its own function
+    outside      the same for a global, and for a name of the function around
 
 Nothing here imports another package of samedevice.
 """

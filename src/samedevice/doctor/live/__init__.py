@@ -1,13 +1,7 @@
 """From an exception whose frames are still alive to the tensor at fault: it looks, and runs nothing of the program's.
 
-stack       the frames, each with the expression that failed
-values      what an expression stands for
-safely      facts about objects, without their code
-holders     how modules and optimizers hold a tensor
 scene       what stands in all the frames, and how the program calls it
 lone        what is at fault where no two tensors met
-origins     where a name got its value, in its own function
-outside     the same of a global, or of a name of the function around
 trail       the same through the arguments of calls
 expected    where a value is that nobody kept
 suspects    which tensors met, and which is in the wrong place
@@ -31,7 +25,6 @@ wanted      the device that it names
 from dataclasses import dataclass
 
 from samedevice.catalog import load
-from samedevice.doctor.live import safely
 from samedevice.doctor.live.about import suspect
 from samedevice.doctor.live.backward import left_behind
 from samedevice.doctor.live.lone import data_parallel, is_gathering, is_lone, lone_suspects
@@ -39,10 +32,10 @@ from samedevice.doctor.live.mending import fix
 from samedevice.doctor.live.owners import owner
 from samedevice.doctor.live.retold import returned_by_replicas
 from samedevice.doctor.live.scene import Scene
-from samedevice.doctor.live.stack import calls
 from samedevice.doctor.live.suspects import is_told, parties, suspects
 from samedevice.doctor.live.verdict import cause
-from samedevice.introspect import exceptions
+from samedevice.introspect import exceptions, objects
+from samedevice.introspect.frames import calls
 
 # Causes in which no tensor is at fault but the name of a device, or a file that has one.
 _ASKS = {
@@ -122,7 +115,7 @@ def culprits(error: BaseException, likely: list[str], is_mismatch: bool) -> tupl
     for party in wrong_or_lone[:5]:
         about = suspect(party, met, scene, tuple(likely))
         named = cause(about) if wrong and is_mismatch else first
-        size = safely.shape(about.party.tensor) if about.party.tensor is not None else None
+        size = objects.shape(about.party.tensor) if about.party.tensor is not None else None
         line = fix(about, named)
         # One line mends them all: the layer's bias beside its weight, the next tensor of a list.
         wider = load().causes[named].within

@@ -5,17 +5,16 @@ import types
 from dataclasses import dataclass, replace
 from typing import Any
 
-from samedevice.doctor.live import origins, safely
 from samedevice.doctor.live.expected import expected_device, receiver
-from samedevice.doctor.live.holders import Holder
-from samedevice.doctor.live.origins import Origin
-from samedevice.doctor.live.safely import MISSING
 from samedevice.doctor.live.scene import Scene
-from samedevice.doctor.live.stack import Call, is_third_party
 from samedevice.doctor.live.suspects import Party, parties_of
 from samedevice.doctor.live.trail import Trail, trail
-from samedevice.doctor.live.values import value
-from samedevice.introspect import classes
+from samedevice.introspect import classes, objects, origins
+from samedevice.introspect.frames import Call, is_third_party
+from samedevice.introspect.objects import MISSING
+from samedevice.introspect.origins import Origin
+from samedevice.introspect.values import value
+from samedevice.placement.holders import Holder
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +53,7 @@ def suspect(party: Party, all_parties: list[Party], scene: Scene, likely: tuple[
     holder = scene.holder(party.tensor) if party.tensor is not None else None
     expression, call = _named(party, holder, scene)
     named = value(parsed(expression), call)
-    if holder is None and party.tensor is not None and named is not party.tensor and safely.is_tensor(named):
+    if holder is None and party.tensor is not None and named is not party.tensor and objects.is_tensor(named):
         # A copy that nobody holds: what the line names is what has to move.
         scene.want(named)
         party, holder = replace(party, tensor=named), scene.holder(named)
@@ -73,7 +72,7 @@ def suspect(party: Party, all_parties: list[Party], scene: Scene, likely: tuple[
             expression, call = written(node), found.scope
             party = replace(party, tensor=tensor)
             found = Trail(Origin("other", None, None), call, expression)
-        elif holder is None and found.scope is not call and safely.is_tensor(value(parsed(found.name), found.scope)):
+        elif holder is None and found.scope is not call and objects.is_tensor(value(parsed(found.name), found.scope)):
             expression, call = found.name, found.scope  # where the program can change it
     rest = tuple(other for other in all_parties if other.device != party.device)
     others = tuple(dict.fromkeys(other.device for other in rest))
@@ -91,7 +90,7 @@ def _part_of(found: Trail, party: Party, scene: Scene) -> tuple[ast.expr, Any, H
     for node in ast.walk(found.came.value):
         if isinstance(node, (ast.Attribute, ast.Subscript)):
             tensor = value(node, found.scope)
-            if safely.is_tensor(tensor) and safely.device(tensor) == party.device:
+            if objects.is_tensor(tensor) and objects.device(tensor) == party.device:
                 holder = scene.holder(tensor)
                 if holder is not None and not holder.moves:
                     return node, tensor, holder
@@ -118,7 +117,7 @@ def _named(party: Party, holder: Holder | None, scene: Scene) -> tuple[str, Call
     if party.tensor is not None:
         if found := scene.expression(party.tensor):
             return found[0], found[1]
-        in_a_librarys = scene.third_party and holder and safely.is_module(holder.module) and is_of_a_library(holder)
+        in_a_librarys = scene.third_party and holder and objects.is_module(holder.module) and is_of_a_library(holder)
         if holder and holder.is_named and not in_a_librarys:
             return holder.expression, scene.place
         if found := scene.expression(party.tensor, scene.third_party):
@@ -133,14 +132,14 @@ def _named(party: Party, holder: Holder | None, scene: Scene) -> tuple[str, Call
     passed = [
         one
         for one in _arguments(scene.place)
-        if any(safely.device(tensor) == party.device for _, tensor in safely.inside(value(one, scene.place)))
+        if any(objects.device(tensor) == party.device for _, tensor in objects.inside(value(one, scene.place)))
     ]
     if passed:
         return written(passed[0]), scene.place
     unnamed = [one for one in _arguments(scene.place) if value(one, scene.place) is MISSING]
     if len(unnamed) == 1 and expected_device(unnamed[0], scene.place) in ("", party.device):
         begins = receiver(unnamed[0], scene.place)
-        if begins and safely.device(begins[1]) != party.device:
+        if begins and objects.device(begins[1]) != party.device:
             begins = None
         return written(begins[0] if begins else unnamed[0]), scene.place
     if made := made_and_called(scene.place):
@@ -157,7 +156,7 @@ def _loader(call: Call) -> str:
     if isinstance(node, ast.expr):
         over = value(node, call)
         made = isinstance(node, ast.Call) and origins.called(node) == "DataLoader"
-        if made or safely.is_a(over, "torch.utils.data", "DataLoader"):
+        if made or objects.is_a(over, "torch.utils.data", "DataLoader"):
             return written(node)
     return ""
 

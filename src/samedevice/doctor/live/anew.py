@@ -2,18 +2,17 @@
 
 import ast
 
-from samedevice.doctor.live import origins, safely
 from samedevice.doctor.live.about import Suspect
-from samedevice.doctor.live.holders import Holder
 from samedevice.doctor.live.moves import is_where_wanted
-from samedevice.doctor.live.origins import device_argument, kind_of
 from samedevice.doctor.live.rewriting import made_there
-from samedevice.introspect import classes
+from samedevice.introspect import classes, objects, origins
+from samedevice.introspect.origins import device_argument, kind_of
+from samedevice.placement.holders import Holder
 
 
 def kept_from_a_call(about: Suspect, held: Holder) -> bool:
     """Whether a plain attribute is None until a call makes it where its input is, and keeps it."""
-    if held.kind != "attribute" or safely.attribute(held.module, held.name) is not about.party.tensor:
+    if held.kind != "attribute" or objects.attribute(held.module, held.name) is not about.party.tensor:
         return False
     empty = origins.assigned_in(held.module, held.name, "__init__") or _in_class(held)
     if not isinstance(empty, ast.Constant) or empty.value is not None:

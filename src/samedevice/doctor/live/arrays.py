@@ -3,11 +3,11 @@
 import ast
 import re
 
-from samedevice.doctor.live import origins, safely
 from samedevice.doctor.live.about import Suspect, parsed, written
 from samedevice.doctor.live.rewriting import in_line, set_to
 from samedevice.doctor.live.suspects import parties_of
-from samedevice.doctor.live.values import value
+from samedevice.introspect import objects, origins
+from samedevice.introspect.values import value
 
 
 def on_the_cpu(about: Suspect) -> str:
@@ -15,8 +15,8 @@ def on_the_cpu(about: Suspect) -> str:
     name = about.expression
     whole = re.fullmatch(r"(.+)\[\d+\]", name)
     if whole and name not in written(about.call.statement or ast.Pass()):
-        kept = [tensor for _, tensor in safely.inside(value(parsed(whole[1]), about.call))]
-        detached = ".detach()" * any(safely.requires_grad(tensor) for tensor in kept)
+        kept = [tensor for _, tensor in objects.inside(value(parsed(whole[1]), about.call))]
+        detached = ".detach()" * any(objects.requires_grad(tensor) for tensor in kept)
         return in_line(about, f"[value{detached}.cpu() for value in {whole[1]}]", of=whole[1])
     return in_line(about, f"{name}{'.detach()' * _learns(about)}.cpu()")
 
@@ -27,7 +27,7 @@ def array_there(about: Suspect) -> str:
     array, tensor = about.expression, next(beside)
     name = tensor.operand.expression
     # Whole numbers would lose the array's fractions.
-    dtype = f", dtype={name}.dtype" if safely.is_floating(tensor.tensor) else ""
+    dtype = f", dtype={name}.dtype" if objects.is_floating(tensor.tensor) else ""
     new = f"torch.as_tensor({array}{dtype}, device={name}.device)"
     mended = in_line(about, new)
     return mended if mended != new else set_to(about, new)
@@ -41,11 +41,11 @@ def _learns(about: Suspect) -> bool:
     ):
         return False
     if about.party.tensor is not None and value(parsed(about.expression), about.call) is about.party.tensor:
-        return safely.requires_grad(about.party.tensor)
+        return objects.requires_grad(about.party.tensor)
     made = parsed(about.expression)
     if isinstance(made, ast.Call) and origins.called(made).startswith("arg"):
         return False  # places, whole numbers
     held = [value(part, about.call) for part in ast.walk(made) if isinstance(part, (ast.Name, ast.Attribute))]
-    return any(safely.requires_grad(one) for one in held if safely.is_tensor(one)) or any(
-        safely.requires_grad(one) for module in held if safely.is_module(module) for one in safely.parameters(module)
+    return any(objects.requires_grad(one) for one in held if objects.is_tensor(one)) or any(
+        objects.requires_grad(one) for module in held if objects.is_module(module) for one in objects.parameters(module)
     )

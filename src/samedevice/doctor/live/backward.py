@@ -6,15 +6,15 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-from samedevice.doctor.live import safely
 from samedevice.doctor.live.about import parsed
-from samedevice.doctor.live.holders import stepped
-from samedevice.doctor.live.origins import Origin, origin
 from samedevice.doctor.live.rewriting import moved_to, replaced
 from samedevice.doctor.live.scene import Scene
-from samedevice.doctor.live.stack import OURS, scope
 from samedevice.doctor.live.suspects import Party
-from samedevice.doctor.live.values import Operand
+from samedevice.introspect import objects
+from samedevice.introspect.frames import OURS, scope
+from samedevice.introspect.origins import Origin, origin
+from samedevice.introspect.values import Operand
+from samedevice.placement.holders import stepped
 
 
 def returned_by_a_hook(scene: Scene) -> Iterator[Party]:
@@ -29,7 +29,7 @@ def returned_by_a_hook(scene: Scene) -> Iterator[Party]:
         return
     came = origin(returned.id, tree, 10**9) if isinstance(returned, ast.Name) else None
     came = came if came is not None and came.value is not None else Origin("other", None, returned)
-    wanted = safely.device(tensor) if tensor is not None else _device(found[2])
+    wanted = objects.device(tensor) if tensor is not None else _device(found[2])
     given = hook.__code__.co_varnames[: hook.__code__.co_argcount][-1:]
     is_given_anew = not given or origin(given[0], tree, 10**9).kind != "argument"
     device = f'"{wanted}"' if is_given_anew else f"{given[0]}.device"
@@ -44,8 +44,8 @@ def left_behind(scene: Scene) -> Iterator[Party]:
     ):
         return
     for tensor in _leaves(scene):
-        kept = safely.tensor_attribute(tensor, "grad")
-        if safely.is_tensor(kept) and safely.device(kept) != safely.device(tensor):
+        kept = objects.tensor_attribute(tensor, "grad")
+        if objects.is_tensor(kept) and objects.device(kept) != objects.device(tensor):
             scene.want(tensor)
             held, found = scene.holder(tensor), scene.expression(tensor)
             is_parameter = held is not None and held.moves and held.is_named
@@ -54,28 +54,28 @@ def left_behind(scene: Scene) -> Iterator[Party]:
             node = parsed(f"{name}.grad")
             if isinstance(node, ast.expr):
                 came = Origin("other", None, None)
-                yield Party(kept, safely.device(kept), scene.place, Operand(node, kept), came=came, mended=text)
+                yield Party(kept, objects.device(kept), scene.place, Operand(node, kept), came=came, mended=text)
 
 
 def _leaves(scene: Scene) -> list[Any]:
     """The tensors that the program's names, modules and optimizers have, each once."""
     named = [held for call in scene.user for _, held in scene.names(call)]
-    found = [tensor for held in named for _, tensor in safely.inside(held)]
+    found = [tensor for held in named for _, tensor in objects.inside(held)]
     found += [tensor for _, optimizer in scene.optimizers() for tensor in stepped(optimizer)]
-    found += [tensor for _, module in scene.modules() for tensor in safely.parameters(module)]
+    found += [tensor for _, module in scene.modules() for tensor in objects.parameters(module)]
     return list({id(tensor): tensor for tensor in found}.values())
 
 
 def _named(name: str, scene: Scene) -> tuple[types.FunctionType | None, Any]:
     """The hook's function, and the tensor that has it where one is at hand."""
     for tensor in _leaves(scene):
-        for hook in safely.hooks(tensor):
+        for hook in objects.hooks(tensor):
             function = _function(hook)
             if function is not None and function.__name__ == name:
                 return function, tensor
     named = [held for call in scene.user for _, held in scene.names(call)]
     functions = (held for held in named if type(held) is types.FunctionType and held.__name__ == name)
-    methods = (safely.method(held, name) for held in named)
+    methods = (objects.method(held, name) for held in named)
     return next(filter(None, (*functions, *methods)), None), None
 
 

@@ -5,11 +5,11 @@ import sys
 import types
 from typing import Any
 
-from samedevice.doctor.live import safely
-from samedevice.doctor.live.origins import device_argument, kind_of, origin
-from samedevice.doctor.live.safely import MISSING
-from samedevice.doctor.live.stack import Call, is_library, scope
-from samedevice.doctor.live.values import function_of, returns, value
+from samedevice.introspect import objects
+from samedevice.introspect.frames import Call, is_library, scope
+from samedevice.introspect.objects import MISSING
+from samedevice.introspect.origins import device_argument, kind_of, origin
+from samedevice.introspect.values import function_of, returns, value
 
 
 def receiver(node: ast.expr, call: Call) -> tuple[ast.expr, Any] | None:
@@ -28,14 +28,14 @@ def receiver(node: ast.expr, call: Call) -> tuple[ast.expr, Any] | None:
             case _:
                 return None
     found = value(node, call)
-    return (node, found) if safely.is_tensor(found) else None
+    return (node, found) if objects.is_tensor(found) else None
 
 
 def expected_device(node: ast.expr, call: Call) -> str:
     """Where the value of an expression that was not kept must be; "" where that cannot be told."""
     held = value(node, call)
     if held is not MISSING:
-        return next((safely.device(tensor) for _, tensor in safely.inside(held)), "")
+        return next((objects.device(tensor) for _, tensor in objects.inside(held)), "")
     match node:
         case ast.Call():
             kind = kind_of(node)
@@ -56,8 +56,8 @@ def expected_device(node: ast.expr, call: Call) -> str:
             if helper is not None and _makes_by_default(helper):
                 return _default_device()
             called = value(node.func, call)
-            if safely.is_module(called):
-                return next((safely.device(tensor) for tensor in safely.parameters(called)), "")
+            if objects.is_module(called):
+                return next((objects.device(tensor) for tensor in objects.parameters(called)), "")
             if isinstance(node.func, ast.Attribute) and (where := expected_device(node.func.value, call)):
                 return where
             return next(filter(None, (expected_device(argument, call) for argument in node.args)), "")
@@ -105,11 +105,11 @@ def _device_named(node: ast.expr, call: Call) -> str:
     if isinstance(node, ast.Attribute) and node.attr == "device":
         return expected_device(node.value, call)
     named = value(node, call)
-    if safely.is_tensor(named):
-        return safely.device(named)
+    if objects.is_tensor(named):
+        return objects.device(named)
     if type(named) is int:
         return f"cuda:{named}"
-    text = str(named) if type(named) is str or safely.is_device(named) else ""
+    text = str(named) if type(named) is str or objects.is_device(named) else ""
     return "cuda:0" if text == "cuda" else text
 
 

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 
 from samedevice.doctor.live.about import Suspect, written
-from samedevice.doctor.live.origins import Origin
 from samedevice.doctor.live.rewriting import in_line
 from samedevice.doctor.live.scene import Scene
-from samedevice.doctor.live.stack import Call
 from samedevice.doctor.live.suspects import Party
-from samedevice.doctor.live.values import Operand, value
+from samedevice.introspect.frames import Call
+from samedevice.introspect.origins import Origin
+from samedevice.introspect.values import Operand, value
 
 _NAMED = re.compile(r"deserialize object on (?:an? )?(\w+) device(?: (\d+))?|(?:tagged with|not recognized:) ?([\w:]+)")
 

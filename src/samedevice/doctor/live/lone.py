@@ -9,17 +9,17 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from samedevice.doctor.live import safely
 from samedevice.doctor.live.backward import returned_by_a_hook
 from samedevice.doctor.live.files import loaded
-from samedevice.doctor.live.origins import called
 from samedevice.doctor.live.retold import made_in_a_replica, returned_gradient, touched_in_a_worker
-from samedevice.doctor.live.safely import MISSING
 from samedevice.doctor.live.scene import Scene
-from samedevice.doctor.live.stack import Call
 from samedevice.doctor.live.suspects import Party, parties_of
 from samedevice.doctor.live.unreduced import waited_for
-from samedevice.doctor.live.values import Operand, operands, value
+from samedevice.introspect import objects
+from samedevice.introspect.frames import Call
+from samedevice.introspect.objects import MISSING
+from samedevice.introspect.origins import called
+from samedevice.introspect.values import Operand, operands, value
 
 # Causes whose tensor is on an accelerator and is wanted on the CPU.
 _WANTED_ON_CPU = {"numpy_conversion", "cpu_only_argument", "pin_memory_on_cuda_tensor"}
@@ -55,7 +55,7 @@ def lone_suspects(scene: Scene, cause: str) -> list[Party]:
         found = list(_in(call, cause))
         if found:
             # Of several the one that decides on sizes: lengths, indices, places.
-            return sorted(found, key=lambda party: party.tensor is None or safely.is_floating(party.tensor))
+            return sorted(found, key=lambda party: party.tensor is None or objects.is_floating(party.tensor))
     return list(_asked(scene.place)) if cause in _DEVICE_NAMED and not scene.place.in_library else []
 
 
@@ -75,9 +75,9 @@ def _in(call: Call, cause: str) -> Iterator[Party]:
         here = parties_of(call)
         if isinstance(call.node, ast.Raise):
             here = [
-                Party(held, safely.device(held), call, Operand(ast.Name(name, ast.Load()), held))
+                Party(held, objects.device(held), call, Operand(ast.Name(name, ast.Load()), held))
                 for name, held in call.locals.items()
-                if safely.is_tensor(held)
+                if objects.is_tensor(held)
             ]
         for party in here:
             if cause not in _WANTED_ON_CPU or party.device != "cpu":
@@ -93,7 +93,7 @@ def _array_beside_a_tensor(call: Call) -> Operand | None:
         return None
     if not any(party.tensor is not None and party.device != "cpu" for party in parties_of(call)):
         return None
-    return next((operand for operand in operands(call) if safely.is_array(operand.value)), None)
+    return next((operand for operand in operands(call) if objects.is_array(operand.value)), None)
 
 
 def _asked(call: Call) -> Iterator[Party]:
@@ -101,8 +101,8 @@ def _asked(call: Call) -> Iterator[Party]:
     match call.node:
         case ast.Call(func=ast.Attribute(attr="cuda", value=moved), args=[], keywords=[]):
             held = value(moved, call)
-            tensor = held if safely.is_tensor(held) else None
-            where = safely.device(tensor) if tensor is not None else "cpu"
+            tensor = held if objects.is_tensor(held) else None
+            where = objects.device(tensor) if tensor is not None else "cpu"
             yield Party(tensor, where, call, Operand(moved, held, "moved"))
         case ast.Call(args=[*arguments], keywords=keywords):
             named = [keyword.value for keyword in keywords if keyword.arg in ("device", "device_ids", "output_device")]
@@ -111,7 +111,7 @@ def _asked(call: Call) -> Iterator[Party]:
                 held = value(node, call)
                 if type(held) is int and held >= 0:
                     yield Party(None, f"cuda:{held}", call, Operand(node, held))
-                elif safely.is_one_of(held, list, tuple) and all(type(one) is int for one in held):
+                elif objects.is_one_of(held, list, tuple) and all(type(one) is int for one in held):
                     yield Party(None, f"cuda:{max(held, default=0)}", call, Operand(node, held))
                 elif isinstance(node, ast.Call) and called(node) == "get_device":
                     yield Party(None, "-1", call, Operand(node, held))  # so it is of a tensor on the CPU
@@ -122,11 +122,11 @@ def _asked(call: Call) -> Iterator[Party]:
 def _named(operand: Operand, cause: str) -> str:
     """Where the operand is, or is asked to be, if it is of the kind that this cause is about."""
     held = operand.value
-    if cause == "generator_device" and safely.is_a(held, "torch._C", "Generator"):
-        carried = safely.attributes(held).get("_samedevice_device")
+    if cause == "generator_device" and objects.is_a(held, "torch._C", "Generator"):
+        carried = objects.attributes(held).get("_samedevice_device")
         return str(carried or sys.modules["torch"]._C.Generator.device.__get__(held))
-    if cause == "container_not_moved" and safely.is_one_of(held, dict, list, tuple):
-        return next((safely.device(tensor) for _, tensor in safely.inside(held)), "cpu")
+    if cause == "container_not_moved" and objects.is_one_of(held, dict, list, tuple):
+        return next((objects.device(tensor) for _, tensor in objects.inside(held)), "cpu")
     if cause in _DEVICE_NAMED:
         return _device_text(held, cause)
     return ""
@@ -136,7 +136,7 @@ def _device_text(held: Any, cause: str) -> str:
     """The device that a value names; what is misspelt names none that PyTorch knows."""
     if type(held) is str and len(held) < 40:
         return held if cause == "misspelt_device" or _DEVICE.fullmatch(held) else ""
-    return str(held) if safely.is_device(held) else ""
+    return str(held) if objects.is_device(held) else ""
 
 
 def _shared_by_replicas(scene: Scene) -> Iterator[Party]:
@@ -148,13 +148,13 @@ def _shared_by_replicas(scene: Scene) -> Iterator[Party]:
         # As the module's own code has it, which ran in the replica.
         inside = held.path[held.path.index(f".{held.name}") :]
         node = ast.parse(f"self{inside}", mode="eval").body
-        yield Party(tensor, safely.device(tensor), scene.place, Operand(node, tensor))
+        yield Party(tensor, objects.device(tensor), scene.place, Operand(node, tensor))
 
 
 def data_parallel(scene: Scene) -> Any:
     """The DataParallel whose frame is among those of the error, or None."""
     held = (call.locals.get("self") for call in scene.below)
-    return next((one for one in held if safely.is_a(one, "torch.nn", "DataParallel")), None)
+    return next((one for one in held if objects.is_a(one, "torch.nn", "DataParallel")), None)
 
 
 def is_gathering(scene: Scene) -> bool:

@@ -5,18 +5,18 @@ import copy
 import re
 from typing import Any
 
-from samedevice.doctor.live import origins, safely
 from samedevice.doctor.live.about import Suspect, written
 from samedevice.doctor.live.anew import empty_at_first, put_in_its_place, where_it_was
 from samedevice.doctor.live.arrays import array_there, on_the_cpu
 from samedevice.doctor.live.files import mapped
 from samedevice.doctor.live.modules import assigned_below_an_optimizer, created_once, filled, registered, root_of
 from samedevice.doctor.live.rewriting import LONGEST, in_line, is_code, made_there, set_to
-from samedevice.doctor.live.safely import MISSING
 from samedevice.doctor.live.unreduced import frozen
 from samedevice.doctor.live.vain import second_name
-from samedevice.doctor.live.values import value
 from samedevice.doctor.live.wanted import device_asked_for, device_at, device_of_the_text
+from samedevice.introspect import objects, origins
+from samedevice.introspect.objects import MISSING
+from samedevice.introspect.values import value
 
 _ANY = '"cuda" if torch.cuda.is_available() else "cpu"'
 
@@ -63,7 +63,7 @@ def fix(about: Suspect, cause: str) -> str:
         case "in_place_or_copy" if _discarded(about) is not None:
             moved: Any = _discarded(about).value  # type: ignore[union-attr]
             return f"{written(moved.func.value)} = {written(moved)}"
-        case "numpy_conversion" if safely.is_array(about.party.operand.value):
+        case "numpy_conversion" if objects.is_array(about.party.operand.value):
             return array_there(about)
         case "numpy_conversion" | "cpu_only_argument":
             return on_the_cpu(about)
@@ -75,7 +75,7 @@ def fix(about: Suspect, cause: str) -> str:
             return _generator(about)
         case "container_not_moved":
             device = device_asked_for(about)
-            if safely.is_one_of(about.party.operand.value, dict):
+            if objects.is_one_of(about.party.operand.value, dict):
                 return f"{name} = {{key: value.to({device}) for key, value in {name}.items()}}"
             return f"{name} = [value.to({device}) for value in {name}]"
         case "device_ordinal_unavailable":
@@ -207,7 +207,7 @@ def _with_the_gpus_there_are(about: Suspect) -> str:
         return in_line(about, re.sub("""(["'])RANK(?=["'])""", r"\1LOCAL_RANK", name))
     if "rank" in name.lower():  # with another number, two processes would share one GPU
         return "torchrun --nproc-per-node=gpu ..."
-    if safely.is_one_of(asked, list, tuple):
+    if objects.is_one_of(asked, list, tuple):
         return set_to(about, "None")
     # torch.cuda.set_device takes no "cuda" without a number.
     return set_to(about, "0" if type(asked) is int or asked is MISSING else '"cuda"')

@@ -4,14 +4,14 @@ import ast
 import copy
 from typing import Any
 
-from samedevice.doctor.live import origins, safely
 from samedevice.doctor.live.about import Suspect, written
-from samedevice.doctor.live.holders import Holder, held_by_module, stepped
-from samedevice.doctor.live.origins import origin
 from samedevice.doctor.live.rewriting import in_line, set_to
-from samedevice.doctor.live.stack import Call
-from samedevice.doctor.live.values import value
 from samedevice.doctor.live.wanted import device_at
+from samedevice.introspect import objects, origins
+from samedevice.introspect.frames import Call
+from samedevice.introspect.origins import origin
+from samedevice.introspect.values import value
+from samedevice.placement.holders import Holder, held_by_module, stepped
 
 
 def registered(about: Suspect, held: Holder) -> str:
@@ -24,8 +24,8 @@ def registered(about: Suspect, held: Holder) -> str:
         return set_to(about, f"{about.expression}.to({device_at(about, about.call, about.call.line)})")
     if held.inner is not None:
         return f"self.{held.name} = nn.{'ModuleDict' if held.kind == 'dict' else 'ModuleList'}({built})"
-    tensors = [tensor for _, tensor in safely.inside(safely.attributes(held.module).get(held.name))]
-    if held.kind == "list" and not is_of_itself and len({safely.shape(tensor) for tensor in tensors}) == 1:
+    tensors = [tensor for _, tensor in objects.inside(objects.attributes(held.module).get(held.name))]
+    if held.kind == "list" and not is_of_itself and len({objects.shape(tensor) for tensor in tensors}) == 1:
         return f'self.register_buffer("{held.name}", torch.stack({built}))'
     return in_line(about, f"{about.expression}.to({device_at(about, about.call, about.call.line)})")
 
@@ -66,7 +66,7 @@ def assigned_below_an_optimizer(about: Suspect, root: str, call: Call) -> str:
 
     To move the model would end the error, and it would not learn.
     """
-    known = {id(one) for _, module in about.scene.modules() for one in safely.parameters(module)}
+    known = {id(one) for _, module in about.scene.modules() for one in objects.parameters(module)}
     stale = [name for name, optimizer in about.scene.optimizers() if not known & set(map(id, stepped(optimizer)))]
     if not stale:
         return ""
@@ -108,6 +108,6 @@ class _Sizes(ast.NodeTransformer):
             case _:
                 return super().visit(node)
         tensor, index = value(of, self._call), value(place, self._call)
-        size = safely.shape(tensor) if safely.is_tensor(tensor) else None
+        size = objects.shape(tensor) if objects.is_tensor(tensor) else None
         known = size is not None and type(index) is int and -len(size) <= index < len(size)
         return ast.Constant(size[index]) if known else node  # type: ignore[index]

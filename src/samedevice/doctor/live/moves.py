@@ -2,13 +2,13 @@
 
 import ast
 
-from samedevice.doctor.live import origins, safely
 from samedevice.doctor.live.about import Suspect, parsed, written
-from samedevice.doctor.live.holders import Holder, held_by_module
 from samedevice.doctor.live.modules import root_of
-from samedevice.doctor.live.origins import origin
-from samedevice.doctor.live.stack import Call
-from samedevice.doctor.live.values import value
+from samedevice.introspect import objects, origins
+from samedevice.introspect.frames import Call
+from samedevice.introspect.origins import origin
+from samedevice.introspect.values import value
+from samedevice.placement.holders import Holder, held_by_module
 
 
 def is_where_wanted(about: Suspect, held: Holder) -> bool:
@@ -53,5 +53,5 @@ def _is_cpu(node: ast.Call) -> bool:
 
 def _has_others(about: Suspect, root: str, call: Call) -> bool:
     module = value(parsed(root), call)
-    tensors = held_by_module("", module) if safely.is_module(module) else ()
-    return any(one.moves and safely.device(tensor) in about.others for tensor, one in tensors)
+    tensors = held_by_module("", module) if objects.is_module(module) else ()
+    return any(one.moves and objects.device(tensor) in about.others for tensor, one in tensors)

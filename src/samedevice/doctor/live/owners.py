@@ -4,12 +4,11 @@ import ast
 import functools
 import re
 
-from samedevice.doctor.live import safely
 from samedevice.doctor.live.about import Suspect, parsed
-from samedevice.doctor.live.outside import is_from_outside
-from samedevice.doctor.live.safely import MISSING
-from samedevice.doctor.live.values import value
-from samedevice.introspect import classes
+from samedevice.introspect import classes, objects
+from samedevice.introspect.objects import MISSING
+from samedevice.introspect.outside import is_from_outside
+from samedevice.introspect.values import value
 
 
 def owner(about: Suspect) -> str:
@@ -23,17 +22,17 @@ def owner(about: Suspect) -> str:
             "partial": f"in the partial function {held.name}",
             "state": "optimizer state",
         }
-        if held.kind == "buffer" and safely.is_a(held.module, "torch.nn.modules.loss", "_Loss"):
+        if held.kind == "buffer" and objects.is_a(held.module, "torch.nn.modules.loss", "_Loss"):
             kinds["buffer"] = "loss buffer"
         return f"{kinds.get(held.kind, held.kind)} of {classes.name(type(held.module))}"
-    if safely.is_array(about.party.operand.value):
+    if objects.is_array(about.party.operand.value):
         return "a NumPy array"
     if partial := _partial(about):
         return f"in the partial function {partial}"
     match about.came.kind:
         case "loop":
             over = value(about.came.value, about.scope) if about.came.value is not None else MISSING
-            loader = safely.is_a(over, "torch.utils.data", "DataLoader")
+            loader = objects.is_a(over, "torch.utils.data", "DataLoader")
             return "loop variable of a DataLoader" if loader else "loop variable"
         case "made":
             return _created(about)
@@ -50,7 +49,7 @@ def _partial(about: Suspect) -> str:
     """The functools.partial that has it among its arguments."""
     found = re.fullmatch(r"(.+)\.(args|keywords)\[[^\[\]]+\]", about.expression)
     of = value(parsed(found[1]), about.call) if found else MISSING
-    return found[1] if found and safely.is_one_of(of, functools.partial) else ""
+    return found[1] if found and objects.is_one_of(of, functools.partial) else ""
 
 
 def _created(about: Suspect) -> str:
@@ -69,14 +68,14 @@ def _variable(about: Suspect) -> str:
     if whole and about.party.operand.value is not None:
         held = value(parsed(whole), about.call)
         for kind in (list, dict, tuple):
-            if safely.is_one_of(held, kind):
+            if objects.is_one_of(held, kind):
                 return f"in the Python {classes.name(kind)} {whole}"
     node = parsed(about.expression)
     if isinstance(node, ast.Attribute):
         held = value(node.value, about.call)
-        if node.attr == "grad" and safely.is_tensor(held):
-            return f"gradient of a tensor on {safely.device(held)}"
-        return f"attribute of {classes.name(held if safely.is_one_of(held, type) else type(held))}"
+        if node.attr == "grad" and objects.is_tensor(held):
+            return f"gradient of a tensor on {objects.device(held)}"
+        return f"attribute of {classes.name(held if objects.is_one_of(held, type) else type(held))}"
     if isinstance(node, (ast.Constant, ast.JoinedStr)):
         return "written in this call"
     if not isinstance(node, ast.Name):

@@ -12,14 +12,13 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-from samedevice.doctor.live import safely
-from samedevice.doctor.live.origins import Origin, called, device_argument, origin
 from samedevice.doctor.live.rewriting import moved_to, replaced, replaced_in
 from samedevice.doctor.live.scene import Scene
-from samedevice.doctor.live.stack import is_library, scope
 from samedevice.doctor.live.suspects import Party
-from samedevice.doctor.live.values import Operand, returns
-from samedevice.introspect import classes
+from samedevice.introspect import classes, objects
+from samedevice.introspect.frames import is_library, scope
+from samedevice.introspect.origins import Origin, called, device_argument, origin
+from samedevice.introspect.values import Operand, returns
 
 _FRAME = re.compile(r'^ *File "([^"\n]+)", line (\d+), in (\S+)', re.MULTILINE)
 
@@ -35,10 +34,10 @@ def made_in_a_replica(scene: Scene) -> Iterator[Party]:
     where = next((one for one in named if one != f"cuda:{there[2]}"), "cuda:0")
     given = [one.arg for one in function.args.args if one.arg != "self"]
     for node in _at(function, line):
-        if isinstance(node, ast.Name) and safely.is_tensor(held := _global(node.id, function, scene)):
+        if isinstance(node, ast.Name) and objects.is_tensor(held := _global(node.id, function, scene)):
             moved = moved_to(node, f"{given[0]}.device") if given else node
             came, text = Origin("other", None, None), replaced(function, node, moved)
-            yield Party(held, safely.device(held), scene.place, Operand(node, held), came=came, mended=text)
+            yield Party(held, objects.device(held), scene.place, Operand(node, held), came=came, mended=text)
             continue
         came = origin(node.id, function, line) if isinstance(node, ast.Name) else Origin("made", None, node)
         made = came.value
@@ -100,7 +99,7 @@ def returned_gradient(scene: Scene) -> Iterator[Party]:
 def returned_by_replicas(whole: Any, scene: Scene, likely: list[str]) -> tuple[Party | None, str]:
     """What the forward of a wrapped module returned when it could not be joined, and why."""
     first = likely[0] if likely else "library_bug"
-    forward = safely.method(safely.attribute(whole, "module"), "forward")
+    forward = objects.method(objects.attribute(whole, "module"), "forward")
     returned = returns(forward) if forward is not None else []
     if forward is None or not returned:
         return None, first
@@ -120,7 +119,7 @@ def returned_by_replicas(whole: Any, scene: Scene, likely: list[str]) -> tuple[P
 
 
 def _function(kind: Any, name: str) -> types.FunctionType | None:
-    held = classes.namespace(kind).get(name) if safely.is_one_of(kind, type) else None
+    held = classes.namespace(kind).get(name) if objects.is_one_of(kind, type) else None
     held = held.__func__ if type(held) is staticmethod else held
     return held if type(held) is types.FunctionType else None
 

@@ -5,11 +5,11 @@ import copy
 import re
 from typing import Any
 
-from samedevice.doctor.live import origins, safely
 from samedevice.doctor.live.about import Suspect, written
-from samedevice.doctor.live.origins import kind_of, origin
-from samedevice.doctor.live.safely import MISSING
-from samedevice.doctor.live.values import value
+from samedevice.introspect import objects, origins
+from samedevice.introspect.objects import MISSING
+from samedevice.introspect.origins import kind_of, origin
+from samedevice.introspect.values import value
 
 _NAME = r'[A-Za-z_][\w.\[\]"]*'  # what can be given a value
 LONGEST = 100  # characters of a statement that is shown whole
@@ -24,7 +24,7 @@ def set_to(about: Suspect, new: str) -> str:
         base = value(ast.parse(one_of_a_tuple[1], mode="eval").body, call) if is_code(one_of_a_tuple[1]) else MISSING
         if type(base) is tuple and name not in written(call.statement or ast.Pass()):
             return f"{one_of_a_tuple[1]} = tuple({new.replace(name, 'one')} for one in {one_of_a_tuple[1]})"
-        if safely.is_one_of(base, tuple) or (about.holder and about.holder.kind == "class attribute"):
+        if objects.is_one_of(base, tuple) or (about.holder and about.holder.kind == "class attribute"):
             return in_line(about, new)
     root = (re.match(r"\w*", name) or [""])[0]
     came = origin(root, call.scope, call.line) if call.scope is not None and root else None

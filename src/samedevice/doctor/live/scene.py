@@ -6,11 +6,10 @@ import types
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from samedevice.doctor.live import safely
-from samedevice.doctor.live.holders import Holder, held_by_module, held_by_optimizer, kind_of
-from samedevice.doctor.live.stack import Call
-from samedevice.doctor.live.values import value
-from samedevice.introspect import classes
+from samedevice.introspect import classes, objects
+from samedevice.introspect.frames import Call
+from samedevice.introspect.values import value
+from samedevice.placement.holders import Holder, held_by_module, held_by_optimizer, kind_of
 
 _LOOKED_AT = 300  # names of a frame
 
@@ -53,7 +52,7 @@ class Scene:
                 self.wanted |= {id(owner) for owner, kept, _ in held_by_optimizer(optimizer) if id(kept) in self.wanted}
             # By `self` first: a layer in a loop is known by the list that holds it, not by the loop's variable.
             for call in self.user:
-                if safely.is_module(call.method_of):
+                if objects.is_module(call.method_of):
                     self._look_at(call.frame.f_code.co_varnames[0], call.method_of, call)
             for call in [*self.user, *self.below]:
                 self._look(call)
@@ -83,9 +82,9 @@ class Scene:
         found = []
         for call in self.user:
             for name, held in self.names(call):
-                if safely.is_optimizer(held):
+                if objects.is_optimizer(held):
                     found.append((name, held))
-                found += [(f"{name}.{key}", one) for key, one in own(held) if safely.is_optimizer(one)]
+                found += [(f"{name}.{key}", one) for key, one in own(held) if objects.is_optimizer(one)]
         return found
 
     def expression(self, tensor: Any, calls: list[Call] | None = None) -> tuple[str, Call, ast.expr | None] | None:
@@ -103,11 +102,11 @@ class Scene:
                 if held is tensor:
                     return name, call, None
             for node in _expressions(call.node):
-                for path, inner in safely.inside(value(node, call)):
+                for path, inner in objects.inside(value(node, call)):
                     if inner is tensor:
                         return ast.unparse(node).replace("'", '"') + path, call, None
             for name, held in self.names(call):
-                for path, inner in safely.inside(held):
+                for path, inner in objects.inside(held):
                     if inner is tensor:
                         return name + path, call, None
         return None
@@ -116,10 +115,10 @@ class Scene:
         for root, module in self.named_modules(call):
             self._look_at(classes.name(type(module)) if call.in_library else root, module, call)
         for name, held in self.names(call):
-            if call.in_library or safely.is_module(held) or safely.is_tensor(held) or safely.is_optimizer(held):
+            if call.in_library or objects.is_module(held) or objects.is_tensor(held) or objects.is_optimizer(held):
                 continue
             for key, one in own(held):
-                for path, tensor in safely.inside(one):
+                for path, tensor in objects.inside(one):
                     self._holders.setdefault(id(tensor), Holder(name, f".{key}{path}", kind_of(one), key, held))
 
     def _look_at(self, root: str, module: Any, call: Call) -> None:
@@ -129,10 +128,10 @@ class Scene:
     def named_modules(self, call: Call) -> list[tuple[str, Any]]:
         found = []
         for name, held in self.names(call):
-            if safely.is_module(held):
+            if objects.is_module(held):
                 found.append((name, held))
-            elif not call.in_library and not safely.is_tensor(held):
-                found += [(f"{name}.{key}", one) for key, one in own(held) if safely.is_module(one)]
+            elif not call.in_library and not objects.is_tensor(held):
+                found += [(f"{name}.{key}", one) for key, one in own(held) if objects.is_module(one)]
         return found
 
     def names(self, call: Call) -> list[tuple[str, Any]]:
@@ -145,11 +144,11 @@ class Scene:
 
 def own(held: Any) -> list[tuple[str, Any]]:
     """The attributes of an object of the program's, which may hold modules and tensors; of nothing else's."""
-    if safely.is_one_of(held, type, dict, list, tuple, str, bytes, int, float, types.FunctionType, types.MethodType):
+    if objects.is_one_of(held, type, dict, list, tuple, str, bytes, int, float, types.FunctionType, types.MethodType):
         return []
     if classes.module(type(held)).partition(".")[0] in ("torch", "numpy", "builtins", "types", "importlib"):
         return []
-    return list(safely.attributes(held).items())[:_LOOKED_AT]
+    return list(objects.attributes(held).items())[:_LOOKED_AT]
 
 
 def _expressions(node: ast.AST | None) -> list[ast.expr]:

@@ -5,13 +5,13 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from samedevice.doctor.live import safely
 from samedevice.doctor.live.expected import expected_device, is_told_by_source, receiver
-from samedevice.doctor.live.origins import Origin, origin
-from samedevice.doctor.live.safely import MISSING
 from samedevice.doctor.live.scene import Scene
-from samedevice.doctor.live.stack import Call
-from samedevice.doctor.live.values import Operand, operands, value
+from samedevice.introspect import objects
+from samedevice.introspect.frames import Call
+from samedevice.introspect.objects import MISSING
+from samedevice.introspect.origins import Origin, origin
+from samedevice.introspect.values import Operand, operands, value
 
 DEVICE_NAMES = ("device", "self.device", "args.device", "DEVICE")  # how programs call the device that they chose
 # Functions that make one tensor of a list of them.
@@ -77,7 +77,7 @@ def suspects(parties: list[Party], scene: Scene) -> list[Party]:
         meant = "cpu" if wants_cpu(scene) else ""
         chosen = [party for party in parties if (party.device == "cpu") != (meant == "cpu")]
         # A number on the CPU may join what is on a GPU, so it is seldom at fault.
-        return sorted(chosen, key=lambda party: party.tensor is not None and safely.shape(party.tensor) == ())
+        return sorted(chosen, key=lambda party: party.tensor is not None and objects.shape(party.tensor) == ())
     holders = [(party, scene.holder(party.tensor) if party.tensor is not None else None) for party in parties]
     if loose := [party for party, holder in holders if holder and not holder.moves]:
         return loose
@@ -115,7 +115,7 @@ def wants_cpu(scene: Scene) -> bool:
     given = [call for call in scene.user if "device" in call.locals and call.function != "<module>"]
     chosen = [call for call in given or scene.user if not _is_read_from_a_tensor("device", call)]
     named = [value(ast.parse(name, mode="eval").body, call) for call in chosen for name in DEVICE_NAMES]
-    texts = [str(one) for one in named if type(one) is str or safely.is_device(one)]
+    texts = [str(one) for one in named if type(one) is str or objects.is_device(one)]
     return bool(texts) and set(texts) == {"cpu"}
 
 
@@ -133,18 +133,18 @@ def parties_of(call: Call) -> list[Party]:
         if operand.value is MISSING:
             begins = receiver(operand.node, call)
             where = expected_device(operand.node, call)
-            if begins and where == safely.device(begins[1]):
+            if begins and where == objects.device(begins[1]):
                 found.append(Party(begins[1], where, call, Operand(*begins, operand.role)))
             elif where:
                 found.append(Party(None, where, call, operand, is_known=is_told_by_source(operand.node, call)))
-        elif safely.is_module(operand.value):
-            own = safely.attributes(operand.value)
+        elif objects.is_module(operand.value):
+            own = objects.attributes(operand.value)
             for name, tensor in [*own.get("_parameters", {}).items(), *own.get("_buffers", {}).items()]:
                 if tensor is not None:
-                    found.append(Party(tensor, safely.device(tensor), call, operand, f".{name}"))
+                    found.append(Party(tensor, objects.device(tensor), call, operand, f".{name}"))
         else:
-            for path, tensor in safely.inside(operand.value):
-                found.append(Party(tensor, safely.device(tensor), call, operand, path))
+            for path, tensor in objects.inside(operand.value):
+                found.append(Party(tensor, objects.device(tensor), call, operand, path))
     return found
 
 
@@ -154,4 +154,4 @@ def _is_free(index: Operand, call: Call) -> bool:
         return False
     if index.value is MISSING:
         return expected_device(index.node, call) == "cpu"
-    return all(safely.device(tensor) == "cpu" for _, tensor in safely.inside(index.value))
+    return all(objects.device(tensor) == "cpu" for _, tensor in objects.inside(index.value))

@@ -4,8 +4,8 @@ import re
 import sys
 import traceback
 
-from samedevice.doctor.live.stack import OURS, calls
 from samedevice.introspect import exceptions
+from samedevice.introspect.frames import OURS, calls
 
 
 def last_error() -> BaseException | None:

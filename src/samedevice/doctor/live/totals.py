@@ -3,12 +3,11 @@
 import ast
 import re
 
-from samedevice.doctor.live import safely
 from samedevice.doctor.live.about import Suspect, written
-from samedevice.doctor.live.holders import Holder
-from samedevice.doctor.live.stack import scope
-from samedevice.doctor.live.values import value
-from samedevice.introspect import classes
+from samedevice.introspect import classes, objects
+from samedevice.introspect.frames import scope
+from samedevice.introspect.values import value
+from samedevice.placement.holders import Holder
 
 
 def is_written_to(about: Suspect) -> bool:
@@ -31,7 +30,7 @@ def is_updated(about: Suspect, held: Holder) -> bool:
     if is_written_to(about):
         return True
     for name in {name for owner in classes.mro(type(held.module)) for name in classes.namespace(owner)} - {"__init__"}:
-        method = safely.method(held.module, name)
+        method = objects.method(held.module, name)
         if method is None or held.name not in method.__code__.co_names:
             continue
         tree = scope(method.__code__, method.__globals__)

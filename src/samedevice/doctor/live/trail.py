@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from samedevice.doctor.live import safely
-from samedevice.doctor.live.origins import Origin, kind_of, origin
-from samedevice.doctor.live.outside import given_outside, is_from_outside
-from samedevice.doctor.live.safely import MISSING
 from samedevice.doctor.live.scene import Scene
-from samedevice.doctor.live.stack import Call
-from samedevice.doctor.live.values import value
+from samedevice.introspect import objects
+from samedevice.introspect.frames import Call
+from samedevice.introspect.objects import MISSING
+from samedevice.introspect.origins import Origin, kind_of, origin
+from samedevice.introspect.outside import given_outside, is_from_outside
+from samedevice.introspect.values import value
 
 # What hands its arguments on as they are, between a call and the function that it runs.
 _HANDS_ON = tuple(
@@ -80,7 +80,7 @@ def _given(name: str, root: str, tensor: Any, call: Call, callers: list[Call]) -
         nodes = [node for node in ast.walk(caller.node) if isinstance(node, ast.expr)] if caller.node else []
         nodes = [node for node in nodes if not isinstance(node, ast.Starred)]
         for wanted, path in ((tensor, ""), (whole, name[len(root) :])):
-            if safely.is_one_of(wanted, str, int, float, type(None)):
+            if objects.is_one_of(wanted, str, int, float, type(None)):
                 continue  # many names may have these
             if same := [node for node in nodes if value(node, caller) is wanted]:
                 return max(same, key=lambda node: len(ast.unparse(node))), caller, path
@@ -96,8 +96,8 @@ def _handed_on(
     for caller in callers:
         if _hands_on(call, caller, scene) and (node := _bound(root, call, caller)) is not None:
             held = value(node, caller)
-            elsewhere = safely.is_tensor(held) and safely.is_tensor(tensor)
-            if not (elsewhere and safely.device(held) != safely.device(tensor)):
+            elsewhere = objects.is_tensor(held) and objects.is_tensor(tensor)
+            if not (elsewhere and objects.device(held) != objects.device(tensor)):
                 return node, caller, ""
     return None
 
@@ -113,7 +113,7 @@ def _unpacked(tensor: Any, caller: Call) -> tuple[ast.expr, str] | None:
     for node in packed:
         if isinstance(node, ast.Name) and node.id in own[:2]:
             continue
-        for path, held in safely.inside(value(node, caller)):
+        for path, held in objects.inside(value(node, caller)):
             if held is tensor:
                 return node, path
     return None
@@ -157,7 +157,7 @@ def _begins(came: Origin, call: Call) -> str:
         return node.id
     while isinstance(node, (ast.Call, ast.Attribute, ast.Subscript)):
         node = node.func if isinstance(node, ast.Call) else node.value
-    return node.id if isinstance(node, ast.Name) and safely.is_tensor(value(node, call)) else ""
+    return node.id if isinstance(node, ast.Name) and objects.is_tensor(value(node, call)) else ""
 
 
 def _in_a_loop(call: Call) -> bool:

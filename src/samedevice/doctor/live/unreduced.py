@@ -5,32 +5,32 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from samedevice.doctor.live import safely
 from samedevice.doctor.live.about import Suspect
-from samedevice.doctor.live.holders import step
-from samedevice.doctor.live.origins import Origin
 from samedevice.doctor.live.scene import Scene
 from samedevice.doctor.live.suspects import Party
-from samedevice.doctor.live.values import Operand
+from samedevice.introspect import objects
+from samedevice.introspect.origins import Origin
+from samedevice.introspect.values import Operand
+from samedevice.placement.holders import step
 
 
 def waited_for(scene: Scene) -> Iterator[Party]:
     """They count, from 0, what requires a gradient, in the order of `named_parameters()`."""
     said = re.search(r"Parameter indices which did not receive grad for rank \d+:((?: \d+)+)", scene.text)
     wrapper = next((held for call in scene.below if _is_wrapper(held := call.locals.get("self"))), None)
-    wrapped = safely.attributes(wrapper).get("_modules", {}).get("module")
+    wrapped = objects.attributes(wrapper).get("_modules", {}).get("module")
     names = {id(module): name for name, module in reversed(scene.modules())}
     root = names.get(id(wrapped)) or f"{names.get(id(wrapper), 'model')}.module"
-    trained = {id(one): (path, one) for path, one in _parameters(root, wrapped) if safely.requires_grad(one)}
+    trained = {id(one): (path, one) for path, one in _parameters(root, wrapped) if objects.requires_grad(one)}
     for index in map(int, said[1].split() if said else ()):
         if index < len(trained):
             path, tensor = list(trained.values())[index]
             named = Operand(ast.parse(path, mode="eval").body, tensor)
-            yield Party(tensor, safely.device(tensor), scene.place, named, came=Origin("other", None, None))
+            yield Party(tensor, objects.device(tensor), scene.place, named, came=Origin("other", None, None))
 
 
 def _parameters(path: str, module: Any) -> Iterator[tuple[str, Any]]:
-    own = safely.attributes(module)
+    own = objects.attributes(module)
     for name, tensor in own.get("_parameters", {}).items():
         if tensor is not None:
             yield path + step(module, name), tensor
@@ -45,4 +45,4 @@ def frozen(about: Suspect) -> str:
 
 
 def _is_wrapper(held: Any) -> bool:
-    return safely.is_a(held, "torch.nn.parallel", "DistributedDataParallel")
+    return objects.is_a(held, "torch.nn.parallel", "DistributedDataParallel")

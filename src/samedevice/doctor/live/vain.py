@@ -9,12 +9,12 @@ import re
 import types
 from typing import Any
 
-from samedevice.doctor.live import origins, safely
 from samedevice.doctor.live.about import Suspect, written
-from samedevice.doctor.live.origins import origin
-from samedevice.doctor.live.stack import Call, scope
 from samedevice.doctor.live.totals import is_written_to
-from samedevice.doctor.live.values import function_of, returns, value, value_in
+from samedevice.introspect import objects, origins
+from samedevice.introspect.frames import Call, scope
+from samedevice.introspect.origins import origin
+from samedevice.introspect.values import function_of, returns, value, value_in
 
 # Methods of which the result shares the tensor's memory.
 _VIEWS = {
@@ -52,14 +52,14 @@ def second_name(about: Suspect) -> str | None:
     held = about.holder
     if held is None:
         taken = about.came.value
-    elif held.kind == "attribute" and safely.is_module(held.module):
+    elif held.kind == "attribute" and objects.is_module(held.module):
         taken = origins.assigned(held.module, held.name)
     else:
         return None
     node = taken
     while node is not None:
         tensor: Any = value(node, about.scope) if held is None else value_in(node, held.module)
-        if safely.is_tensor(tensor):
+        if objects.is_tensor(tensor):
             break
         match node:
             case ast.Call(func=ast.Attribute(value=inner, attr=method)) if method in _VIEWS:
@@ -68,7 +68,7 @@ def second_name(about: Suspect) -> str | None:
                 node = inner
             case _:
                 return None
-    if taken is None or safely.device(tensor) not in about.others or is_written_to(about):
+    if taken is None or objects.device(tensor) not in about.others or is_written_to(about):
         return None
     about.scene.want(tensor)
     owner = about.scene.holder(tensor)
@@ -82,7 +82,7 @@ def _throws_away(helper: types.FunctionType, called: ast.Call, call: Call) -> bo
     """Whether a helper moves what it was given, or what is in it, and returns that as it was."""
     tree = scope(helper.__code__, helper.__globals__)
     given = [value(argument, call) for argument in called.args]
-    if tree is None or any(safely.is_module(one) for one in given):
+    if tree is None or any(objects.is_module(one) for one in given):
         return False
     returned = {node.id for one in returns(helper) for node in ast.walk(one) if isinstance(node, ast.Name)}
     return bool(returned & {*origins.discarded_moves(tree), *origins.moved_in_a_loop(tree)})

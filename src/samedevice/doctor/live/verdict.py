@@ -4,19 +4,19 @@ import ast
 import re
 import types
 
-from samedevice.doctor.live import origins, safely
 from samedevice.doctor.live.about import Suspect, is_of_a_library, made_and_called
 from samedevice.doctor.live.anew import kept_from_a_call, put_in_its_place
 from samedevice.doctor.live.expected import expected_device
-from samedevice.doctor.live.holders import Holder
 from samedevice.doctor.live.moves import not_moved_because
-from samedevice.doctor.live.origins import kind_of, origin
 from samedevice.doctor.live.rewriting import is_code
-from samedevice.doctor.live.stack import Call, scope
 from samedevice.doctor.live.suspects import joins, wants_cpu
 from samedevice.doctor.live.totals import given_in, grows, is_updated, is_written_to
 from samedevice.doctor.live.vain import moved_in_vain
-from samedevice.doctor.live.values import function_of, returns, value
+from samedevice.introspect import objects, origins
+from samedevice.introspect.frames import Call, scope
+from samedevice.introspect.origins import kind_of, origin
+from samedevice.introspect.values import function_of, returns, value
+from samedevice.placement.holders import Holder
 
 
 def cause(about: Suspect) -> str:
@@ -46,7 +46,7 @@ def _library(about: Suspect) -> str:
     """Whether a library made it, or keeps it where `.to()` does not see it, and nobody gave it from outside."""
     held = about.holder
     if held is not None:
-        bug = about.scene.third_party and safely.is_module(held.module) and not held.moves and is_of_a_library(held)
+        bug = about.scene.third_party and objects.is_module(held.module) and not held.moves and is_of_a_library(held)
         return "library_bug" if bug and not is_updated(about, held) else ""
     return "library_bug" if about.scope.in_third_party and about.came.kind not in ("loop", "argument") else ""
 
@@ -66,10 +66,10 @@ def _held(about: Suspect) -> str:
     held = about.holder
     if held is None or held.kind == "state":
         return ""
-    if not safely.is_module(held.module):
+    if not objects.is_module(held.module):
         return _held_by_an_object(about, held)
     if held.moves:
-        if safely.is_a(held.module, "torch.nn.modules.loss", "_Loss"):
+        if objects.is_a(held.module, "torch.nn.modules.loss", "_Loss"):
             return "loss_weight_not_moved"
         if _made_in_forward(about, held):
             return "submodule_created_in_forward"
@@ -161,7 +161,7 @@ def _bare(node: ast.expr, call: Call) -> bool:
 
 
 def _is_named(named: object, *devices: str) -> bool:
-    return (type(named) is str or safely.is_device(named)) and str(named) in devices
+    return (type(named) is str or objects.is_device(named)) and str(named) in devices
 
 
 def _accumulator(about: Suspect) -> str:
@@ -225,7 +225,7 @@ def _of_factories(value_: ast.expr | None, about: Suspect, depth: int = 4) -> bo
     tree = about.scope.scope
     nodes = [node for node in ast.walk(value_) if isinstance(node, ast.Name)] if value_ is not None and tree else []
     held = [(node, value(node, about.scope)) for node in nodes]
-    mine = [node.id for node, one in held if safely.is_tensor(one) and safely.device(one) == about.party.device]
+    mine = [node.id for node, one in held if objects.is_tensor(one) and objects.device(one) == about.party.device]
     came = [origin(name, tree, about.scope.line) for name in mine if name != about.name]  # type: ignore[arg-type]
     return bool(came) and all(
         one.kind == "made"
@@ -247,7 +247,7 @@ def _makes(helper: types.FunctionType) -> bool:
 def _has_a_tensor(made: ast.expr, about: Suspect) -> bool:
     """Whether a call is given a tensor that is where its result is."""
     names = [value(node, about.scope) for node in ast.walk(made) if isinstance(node, (ast.Name, ast.Attribute))]
-    return any(safely.device(one) == about.party.device for one in names if safely.is_tensor(one))
+    return any(objects.device(one) == about.party.device for one in names if objects.is_tensor(one))
 
 
 def _sized(made: ast.expr, about: Suspect) -> bool:
@@ -276,7 +276,7 @@ def _in_forward(about: Suspect, within: Call | None = None) -> bool:
     frames = about.scene.user
     if within is not None:
         frames = frames[frames.index(within) :] if within in frames else []
-    return any(safely.is_module(call.method_of) for call in frames)
+    return any(objects.is_module(call.method_of) for call in frames)
 
 
 def _hard_coded(about: Suspect) -> str:

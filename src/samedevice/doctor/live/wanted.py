@@ -4,11 +4,11 @@ import ast
 import re
 from typing import Any
 
-from samedevice.doctor.live import safely
 from samedevice.doctor.live.about import Suspect, written
-from samedevice.doctor.live.origins import origin
 from samedevice.doctor.live.scene import own
-from samedevice.doctor.live.stack import Call
+from samedevice.introspect import objects
+from samedevice.introspect.frames import Call
+from samedevice.introspect.origins import origin
 
 
 def device_at(about: Suspect, call: Call, line: int) -> str:
@@ -16,7 +16,7 @@ def device_at(about: Suspect, call: Call, line: int) -> str:
     home = about.home or device_of_the_text(about)
     if not home:
         return '"cuda"'
-    globals_ = [(name, held) for name, held in call.frame.f_globals.items() if safely.is_device(held)]
+    globals_ = [(name, held) for name, held in call.frame.f_globals.items() if objects.is_device(held)]
     chosen = [
         found
         for name, held in [*about.scene.names(call), *globals_]
@@ -29,7 +29,7 @@ def device_at(about: Suspect, call: Call, line: int) -> str:
     there = [
         name
         for name, held in about.scene.names(call)
-        if safely.is_tensor(held) and safely.device(held) == home and _is_there(name, call, line)
+        if objects.is_tensor(held) and objects.device(held) == home and _is_there(name, call, line)
     ]
     for name in sorted(there, key=lambda name: all(call.locals.get(name) is not one for one in wanted)):
         return f"{name}.device"
@@ -63,14 +63,14 @@ def device_of_the_text(about: Suspect) -> str:
 def _devices(name: str, held: Any, home: str) -> list[str]:
     """The variables that hold the wanted device: one of their own, or an attribute."""
     wanted = (home, home.removesuffix(":0"))
-    if safely.is_device(held) or (type(held) is str and "dev" in name.lower()):
+    if objects.is_device(held) or (type(held) is str and "dev" in name.lower()):
         return [name] if str(held) in wanted else []
-    if safely.is_tensor(held) or (safely.is_module(held) and name != "self"):
+    if objects.is_tensor(held) or (objects.is_module(held) and name != "self"):
         return []
     return [
         f"{name}.{key}"
         for key, one in own(held)
-        if (safely.is_device(one) or (type(one) is str and "dev" in key.lower())) and str(one) in wanted
+        if (objects.is_device(one) or (type(one) is str and "dev" in key.lower())) and str(one) in wanted
     ]
 
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from samedevice.doctor.live import safely
-from samedevice.doctor.live.safely import MISSING
-from samedevice.doctor.live.stack import Call, scope
+from samedevice.introspect import objects
+from samedevice.introspect.frames import Call, scope
+from samedevice.introspect.objects import MISSING
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +40,11 @@ def value(node: ast.AST, call: Call) -> Any:
             return MISSING
         case ast.Attribute():
             base = value(node.value, call)
-            found = MISSING if base is MISSING else safely.attribute(base, node.attr)
+            found = MISSING if base is MISSING else objects.attribute(base, node.attr)
             return _computed(base, node.attr, call) if found is MISSING and base is not MISSING else found
         case ast.Subscript():
             base, key = value(node.value, call), value(node.slice, call)
-            return MISSING if base is MISSING or key is MISSING else safely.item(base, key)
+            return MISSING if base is MISSING or key is MISSING else objects.item(base, key)
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as number)):
             return -number
         case ast.JoinedStr():
@@ -71,7 +71,7 @@ class _Getter:
 def _computed(base: Any, name: str, call: Any) -> Any:
     """`base.name`, a property that only returns what can be looked up."""
     depth = call.depth if isinstance(call, _Getter) else 0
-    function = safely.getter(base, name)
+    function = objects.getter(base, name)
     if function is None or depth > 3:
         return MISSING
     returned = returns(function)
@@ -101,7 +101,7 @@ def function_of(node: ast.expr, call: Call) -> types.FunctionType | None:
         return found
     if isinstance(node, ast.Attribute):
         base = value(node.value, call)
-        return safely.method(base, node.attr) if base is not MISSING else None
+        return objects.method(base, node.attr) if base is not MISSING else None
     return None
 
 
@@ -146,7 +146,7 @@ def _operands(node: ast.AST, call: Call) -> Iterator[Operand]:
             parts = [*receiver, *((argument, "") for argument in node.args)]
             parts += [(keyword.value, keyword.arg or "") for keyword in node.keywords]
             called = value(node.func, call)
-            if safely.is_module(called):
+            if objects.is_module(called):
                 parts.append((node.func, "module"))
         case ast.Attribute():
             parts = [(node.value, "")]

@@ -7,8 +7,8 @@ import ast
 import re
 import textwrap
 
-from samedevice.doctor.live.origins import Origin, gives
-from samedevice.doctor.live.stack import Call, lines_of
+from samedevice.introspect.frames import Call, lines_of
+from samedevice.introspect.origins import Origin, gives
 
 _LINES = 20  # of one statement
 

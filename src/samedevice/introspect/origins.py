@@ -5,8 +5,8 @@ import types
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from samedevice.doctor.live.stack import scope as scope_of
 from samedevice.introspect import classes
+from samedevice.introspect.frames import scope as scope_of
 
 # Functions of torch that make a tensor where `device=` says, else on the default device.
 FACTORIES = {

@@ -1,6 +1,6 @@
 """`where`: on which device everything is that modules, optimizers, batches and tensors hold.
 
-It looks and runs nothing: see live/safely.py. A part of a module that is all on one device is one row.
+It looks and runs nothing: see introspect/objects.py. A part of a module that is all on one device is one row.
 """
 
 import ast
@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from samedevice.doctor.drawing import drawn
-from samedevice.doctor.live import safely
-from samedevice.doctor.live.holders import held_by_module, held_by_optimizer, step, stepped
-from samedevice.doctor.live.stack import Call
-from samedevice.doctor.placements import Placement, Thing
+from samedevice.introspect import objects
+from samedevice.introspect.frames import Call
+from samedevice.placement.drawing import drawn
+from samedevice.placement.holders import held_by_module, held_by_optimizer, step, stepped
+from samedevice.placement.model import Placement, Thing
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
@@ -137,35 +137,37 @@ def _names(call: Call, count: int) -> list[str]:
 
 
 def _rows(name: str, one: Any) -> Iterator[Row]:
-    if safely.is_module(one):
+    if objects.is_module(one):
         yield from _of_module(name, one)
         yield from _unregistered(name, one)
-    elif safely.is_optimizer(one):
+    elif objects.is_optimizer(one):
         yield from _of_optimizer(name, one)
-    elif safely.is_a(one, "numpy", "ndarray"):
+    elif objects.is_a(one, "numpy", "ndarray"):
         array = sys.modules["numpy"].ndarray  # a subclass may have a shape of its own
         yield Row(name, "cpu", str(array.shape.__get__(one)), int(array.nbytes.__get__(one)), "NumPy array")
     else:
-        for path, tensor in safely.inside(one):
-            size = safely.shape(tensor)
-            yield Row(name + path, safely.device(tensor), _shape(tensor), _bytes([tensor]), shape=size)
-        for path, part in safely.items(one):
-            if safely.is_module(part) or safely.is_optimizer(part):
+        for path, tensor in objects.inside(one):
+            size = objects.shape(tensor)
+            yield Row(name + path, objects.device(tensor), _shape(tensor), _bytes([tensor]), shape=size)
+        for path, part in objects.items(one):
+            if objects.is_module(part) or objects.is_optimizer(part):
                 yield from _rows(name + path, part)
 
 
 def _of_module(name: str, module: Any) -> Iterator[Row]:
     registered = _registered(module)
-    devices = dict.fromkeys(safely.device(tensor) for _, tensor in registered)
+    devices = dict.fromkeys(objects.device(tensor) for _, tensor in registered)
     if len(devices) == 1:
         yield Row(name, next(iter(devices)), _counted(registered), _bytes(tensor for _, tensor in registered))
         return
-    own = safely.attributes(module)
+    own = objects.attributes(module)
     for where_ in ("_parameters", "_buffers"):
         for key, tensor in own.get(where_, {}).items():
             if tensor is not None:
                 kind = "parameter" if where_ == "_parameters" else "buffer"
-                yield Row(name + step(module, key), safely.device(tensor), f"{kind} {_shape(tensor)}", _bytes([tensor]))
+                yield Row(
+                    name + step(module, key), objects.device(tensor), f"{kind} {_shape(tensor)}", _bytes([tensor])
+                )
     for key, child in own.get("_modules", {}).items():
         if child is not None:
             yield from _of_module(name + step(module, key), child)
@@ -184,22 +186,22 @@ def _unregistered(name: str, module: Any) -> Iterator[Row]:
         if not held.moves and id(tensor) not in seen:
             seen.add(id(tensor))
             end = [*re.finditer(rf"\.{re.escape(held.name)}(?!\w)", held.path)][-1].end()
-            groups.setdefault((held.root + held.path[:end], held.kind, safely.device(tensor)), []).append(tensor)
+            groups.setdefault((held.root + held.path[:end], held.kind, objects.device(tensor)), []).append(tensor)
     for (path, kind, device), tensors in groups.items():
         if "attribute" in kind:
             note = f"{'plain' if kind == 'attribute' else 'class'} attribute: {_NOT_MOVED}"
-            yield Row(path, device, _shape(tensors[0]), _bytes(tensors), note, safely.shape(tensors[0]))
+            yield Row(path, device, _shape(tensors[0]), _bytes(tensors), note, objects.shape(tensors[0]))
         else:
             note = f"{'functools.partial' if kind == 'partial' else f'Python {kind}'}: {_NOT_MOVED}"
             yield Row(path, device, _several(len(tensors), "tensor"), _bytes(tensors), note)
 
 
 def _of_optimizer(name: str, optimizer: Any) -> Iterator[Row]:
-    for device, count in Counter(map(safely.device, stepped(optimizer))).items():
+    for device, count in Counter(map(objects.device, stepped(optimizer))).items():
         yield Row(name, device, f"{_several(count, 'parameter')} to step", 0)
     state: dict[tuple[str, str], list[Any]] = {}
     for _, tensor, key in held_by_optimizer(optimizer):
-        state.setdefault((key, safely.device(tensor)), []).append(tensor)
+        state.setdefault((key, objects.device(tensor)), []).append(tensor)
     for (key, device), tensors in state.items():
         yield Row(f"{name}.state", device, f"{len(tensors)} {key}", _bytes(tensors))
 
@@ -214,12 +216,12 @@ def _several(count: int, thing: str) -> str:
 
 
 def _shape(tensor: Any) -> str:
-    shape = safely.shape(tensor)
+    shape = objects.shape(tensor)
     return "no shape yet" if shape is None else str(shape)
 
 
 def _bytes(tensors: Any) -> int:
-    return sum(safely.bytes_of(tensor) for tensor in tensors)
+    return sum(objects.bytes_of(tensor) for tensor in tensors)
 
 
 def _size(count: int) -> str:

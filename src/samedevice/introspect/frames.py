@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from samedevice.doctor.live.unsourced import statements
 from samedevice.introspect import classes, exceptions
+from samedevice.introspect.bytecode import statements
 
-OURS = str(Path(__file__).parents[2]) + os.sep
+OURS = str(Path(__file__).parents[1]) + os.sep
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _LIBRARY = (*_INSTALLED, "<frozen ", "<__array_function__")
 _STANDARD = str(Path(os.__file__).parent) + os.sep

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from samedevice.doctor.placements import (
+from samedevice.placement.model import (
     Thing,
     Verdict,
     devices_of,

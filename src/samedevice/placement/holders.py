@@ -7,8 +7,7 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from samedevice.doctor.live import safely
-from samedevice.introspect import classes
+from samedevice.introspect import classes, objects
 
 _PLAIN = (bool, int, float, str, type(None))  # such attributes hold no tensors
 
@@ -63,7 +62,7 @@ def held_by_module(
         if id(module) in seen:
             continue
         seen.add(id(module))
-        own = safely.attributes(module)
+        own = objects.attributes(module)
         for where, kind in (("_parameters", "parameter"), ("_buffers", "buffer")):
             for name, tensor in own.get(where, {}).items():
                 if tensor is not None and (wanted is None or id(tensor) in wanted):
@@ -80,23 +79,23 @@ def held_by_module(
         for name, value in own.items():
             if name in _constructed() or type(value) in _PLAIN:
                 continue
-            if safely.is_tensor(value):
+            if objects.is_tensor(value):
                 yield value, Holder(root, f"{path}.{name}", *(within or ("attribute", name, module)))
                 continue
             kind = kind_of(value)
-            for inner, tensor in safely.inside(value):
+            for inner, tensor in objects.inside(value):
                 yield tensor, Holder(root, f"{path}.{name}{inner}", *(within or (kind, name, module)))
-            for inner, child in safely.items(value):
-                if safely.is_module(child):
+            for inner, child in objects.items(value):
+                if objects.is_module(child):
                     todo.append((f"{path}.{name}{inner}", child, within or (kind, name, module)))
 
 
 def kind_of(value: Any) -> str:
     """How an attribute holds tensors: itself, or in a list, a dict or a partial function."""
-    if safely.is_tensor(value):
+    if objects.is_tensor(value):
         return "attribute"
     kinds = {dict: "dict", functools.partial: "partial"}
-    return next((name for kind, name in kinds.items() if safely.is_one_of(value, kind)), "list")
+    return next((name for kind, name in kinds.items() if objects.is_one_of(value, kind)), "list")
 
 
 def _of_class(kind: type) -> list[tuple[str, Any]]:
@@ -106,7 +105,7 @@ def _of_class(kind: type) -> list[tuple[str, Any]]:
         for owner in classes.mro(kind)
         if str(classes.namespace(owner).get("__module__")).partition(".")[0] not in ("torch", "builtins")
     ]
-    return [(name, held) for owner in own for name, held in classes.namespace(owner).items() if safely.is_tensor(held)]
+    return [(name, held) for owner in own for name, held in classes.namespace(owner).items() if objects.is_tensor(held)]
 
 
 @functools.cache
@@ -117,7 +116,7 @@ def _constructed() -> frozenset[str]:
 
 def step(module: Any, name: str) -> str:
     """From a module to its child, as a program writes it."""
-    of_names = any(safely.is_a(module, "torch.nn", kind) for kind in ("ModuleDict", "ParameterDict"))
+    of_names = any(objects.is_a(module, "torch.nn", kind) for kind in ("ModuleDict", "ParameterDict"))
     if not name.isdecimal() and name.isidentifier() and not of_names:
         return f".{name}"
     return f"[{name}]" if name.isdecimal() else f'["{name}"]'
@@ -125,16 +124,16 @@ def step(module: Any, name: str) -> str:
 
 def stepped(optimizer: Any) -> list[Any]:
     """The parameters that an optimizer steps."""
-    groups = safely.attributes(optimizer).get("param_groups", [])
-    held = [safely.item(group, "params") for _, group in safely.items(groups)]
-    return [one for params in held if type(params) is list for one in params if safely.is_tensor(one)]
+    groups = objects.attributes(optimizer).get("param_groups", [])
+    held = [objects.item(group, "params") for _, group in objects.items(groups)]
+    return [one for params in held if type(params) is list for one in params if objects.is_tensor(one)]
 
 
 def held_by_optimizer(optimizer: Any) -> Iterator[tuple[Any, Any, str]]:
     """Each tensor of an optimizer's state: the parameter that it belongs to, the tensor, its name in the state."""
-    state = safely.attributes(optimizer).get("state", {})
-    for parameter, kept in dict.items(state) if safely.is_one_of(state, dict) else ():
-        if safely.is_tensor(parameter) and safely.is_one_of(kept, dict):
+    state = objects.attributes(optimizer).get("state", {})
+    for parameter, kept in dict.items(state) if objects.is_one_of(state, dict) else ():
+        if objects.is_tensor(parameter) and objects.is_one_of(kept, dict):
             for name, tensor in dict.items(kept):
-                if safely.is_tensor(tensor) and type(name) is str:
+                if objects.is_tensor(tensor) and type(name) is str:
                     yield parameter, tensor, name

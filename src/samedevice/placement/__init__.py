@@ -1,0 +1,13 @@
+"""What is on which device: `where`, and the pictures of the lessons.
+
+    where        the public function: a table and a picture of what modules, optimizers and batches hold
+    holders      how a module or an optimizer holds a tensor, and whether `.to()` moves it
+    model        where things are, as data and as text
+    drawing      the same as a picture
+
+Nothing of the program runs: see samedevice.introspect, the only package of ours that this one imports.
+"""
+
+from samedevice.placement.where import Where, where
+
+__all__ = ["Where", "where"]
