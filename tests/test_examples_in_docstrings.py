@@ -5,7 +5,14 @@ import importlib
 
 import pytest
 
-MODULES = ["doctor.diagnosis", "introspect.classes", "introspect.exceptions", "placement.model", "placement.where"]
+MODULES = [
+    "doctor.diagnosis",
+    "introspect.classes",
+    "introspect.exceptions",
+    "introspect.expressions",
+    "placement.model",
+    "placement.where",
+]
 
 
 @pytest.mark.parametrize("module", MODULES)

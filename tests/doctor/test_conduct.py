@@ -211,7 +211,7 @@ def test_a_traceback_that_cannot_be_read_leaves_the_message(monkeypatch):
     def broken(_):
         raise ZeroDivisionError
 
-    monkeypatch.setattr("samedevice.doctor.diagnosis.text_of", broken)
+    monkeypatch.setattr("samedevice.doctor.diagnosis.traceback_text", broken)
     with simulate_cuda(1):
         diagnosis = explain(failure(lambda: nn.Linear(8, 4).cuda()(torch.ones(2, 8))))
     assert diagnosis.message.id == "SD001"

@@ -8,7 +8,7 @@ from samedevice.catalog import Message, Other, load
 from samedevice.doctor import live
 from samedevice.doctor.frames import Frame
 from samedevice.doctor.live import Culprit
-from samedevice.doctor.live.text import last_error, text_of
+from samedevice.doctor.live.text import last_error, traceback_text
 from samedevice.doctor.ranking import LikelyCause, filled, rank
 from samedevice.doctor.reading import read
 from samedevice.introspect import exceptions
@@ -154,7 +154,7 @@ def _of_message(error: BaseException) -> Diagnosis:
 def _text_of(error: BaseException) -> str:
     """Its traceback and message; its message alone, should the traceback not be readable."""
     try:
-        return text_of(error)
+        return traceback_text(error)
     except Exception:
         return f"{exceptions.name(error)}: {exceptions.message(error)}"
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from samedevice.introspect import classes
+from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import scope as scope_of
 
 # Functions of torch that make a tensor where `device=` says, else on the default device.
@@ -119,7 +120,7 @@ def _discarded(scope: ast.AST) -> Iterator[tuple[str, ast.Expr]]:
     for node in ast.walk(scope):
         match node:
             case ast.Expr(value=ast.Call(func=ast.Attribute(attr="to" | "cuda" | "cpu", value=moved))):
-                yield ast.unparse(moved).replace("'", '"'), node
+                yield text_of(moved), node
 
 
 def discarded_in(held_by: object, name: str) -> ast.Expr | None:
@@ -187,7 +188,7 @@ def _part(target: ast.expr, value: ast.expr, name: str) -> ast.expr:
 
 def _names(target: ast.AST, name: str) -> bool:
     if isinstance(target, (ast.Name, ast.Attribute, ast.Subscript)):
-        return ast.unparse(target).replace("'", '"') == name
+        return text_of(target) == name
     return any(_names(part, name) for part in ast.iter_child_nodes(target))
 
 

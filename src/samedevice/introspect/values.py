@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from samedevice.introspect import objects
+from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call, scope
 from samedevice.introspect.objects import MISSING
 
@@ -25,7 +26,7 @@ class Operand:
 
     @property
     def expression(self) -> str:
-        return ast.unparse(self.node).replace("'", '"')
+        return text_of(self.node)
 
 
 def value(node: ast.AST, call: Call) -> Any:

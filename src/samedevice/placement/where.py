@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from samedevice.introspect import objects
+from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call
 from samedevice.placement.drawing import drawn
 from samedevice.placement.holders import held_by_module, held_by_optimizer, step, stepped
@@ -132,7 +133,7 @@ def _names(call: Call, count: int) -> list[str]:
         and len(node.args) == count
         and not any(isinstance(a, ast.Starred) for a in node.args)
     ):
-        return [ast.unparse(argument).replace("'", '"') for argument in node.args]
+        return [text_of(argument) for argument in node.args]
     return [f"object {number}" for number in range(1, count + 1)] if count > 1 else ["object"]
 
 

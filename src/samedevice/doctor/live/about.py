@@ -10,6 +10,7 @@ from samedevice.doctor.live.scene import Scene
 from samedevice.doctor.live.suspects import Party, parties_of
 from samedevice.doctor.live.trail import Trail, trail
 from samedevice.introspect import classes, objects, origins
+from samedevice.introspect.expressions import parsed, text_of
 from samedevice.introspect.frames import Call, is_third_party
 from samedevice.introspect.objects import MISSING
 from samedevice.introspect.origins import Origin
@@ -69,7 +70,7 @@ def suspect(party: Party, all_parties: list[Party], scene: Scene, likely: tuple[
         if holder is None and (begins := _part_of(found, party, scene)):
             # A view or a copy of what an object holds: that is what has to move.
             node, tensor, holder = begins
-            expression, call = written(node), found.scope
+            expression, call = text_of(node), found.scope
             party = replace(party, tensor=tensor)
             found = Trail(Origin("other", None, None), call, expression)
         elif holder is None and found.scope is not call and objects.is_tensor(value(parsed(found.name), found.scope)):
@@ -77,11 +78,6 @@ def suspect(party: Party, all_parties: list[Party], scene: Scene, likely: tuple[
     rest = tuple(other for other in all_parties if other.device != party.device)
     others = tuple(dict.fromkeys(other.device for other in rest))
     return Suspect(expression, call, party, others, rest, holder, found.came, found.scope, found.name, scene, likely)
-
-
-def written(node: ast.AST) -> str:
-    """An expression as text, with the quotation marks that most people write."""
-    return ast.unparse(node).replace("'", '"')
 
 
 def _part_of(found: Trail, party: Party, scene: Scene) -> tuple[ast.expr, Any, Holder] | None:
@@ -135,13 +131,13 @@ def _named(party: Party, holder: Holder | None, scene: Scene) -> tuple[str, Call
         if any(objects.device(tensor) == party.device for _, tensor in objects.inside(value(one, scene.place)))
     ]
     if passed:
-        return written(passed[0]), scene.place
+        return text_of(passed[0]), scene.place
     unnamed = [one for one in _arguments(scene.place) if value(one, scene.place) is MISSING]
     if len(unnamed) == 1 and expected_device(unnamed[0], scene.place) in ("", party.device):
         begins = receiver(unnamed[0], scene.place)
         if begins and objects.device(begins[1]) != party.device:
             begins = None
-        return written(begins[0] if begins else unnamed[0]), scene.place
+        return text_of(begins[0] if begins else unnamed[0]), scene.place
     if made := made_and_called(scene.place):
         return made, scene.place
     for here in parties_of(scene.place):
@@ -157,7 +153,7 @@ def _loader(call: Call) -> str:
         over = value(node, call)
         made = isinstance(node, ast.Call) and origins.called(node) == "DataLoader"
         if made or objects.is_a(over, "torch.utils.data", "DataLoader"):
-            return written(node)
+            return text_of(node)
     return ""
 
 
@@ -165,7 +161,7 @@ def made_and_called(call: Call) -> str:
     """`nn.LayerNorm(8)` of `nn.LayerNorm(8)(x)`."""
     match call.node:
         case ast.Call(func=ast.Call() as made):
-            return written(made)
+            return text_of(made)
     return ""
 
 
@@ -177,10 +173,3 @@ def _arguments(call: Call) -> list[ast.expr]:
                 found += one.elts if isinstance(one, (ast.List, ast.Tuple)) else [one]
             break
     return found
-
-
-def parsed(text: str) -> ast.AST:
-    try:
-        return ast.parse(text, mode="eval").body
-    except SyntaxError:
-        return ast.Pass()

@@ -3,10 +3,11 @@
 import ast
 import re
 
-from samedevice.doctor.live.about import Suspect, parsed, written
+from samedevice.doctor.live.about import Suspect
 from samedevice.doctor.live.rewriting import in_line, set_to
 from samedevice.doctor.live.suspects import parties_of
 from samedevice.introspect import objects, origins
+from samedevice.introspect.expressions import parsed, text_of
 from samedevice.introspect.values import value
 
 
@@ -14,7 +15,7 @@ def on_the_cpu(about: Suspect) -> str:
     """The failing line with a copy on the CPU: of the tensor, or of each in the list that the line names."""
     name = about.expression
     whole = re.fullmatch(r"(.+)\[\d+\]", name)
-    if whole and name not in written(about.call.statement or ast.Pass()):
+    if whole and name not in text_of(about.call.statement or ast.Pass()):
         kept = [tensor for _, tensor in objects.inside(value(parsed(whole[1]), about.call))]
         detached = ".detach()" * any(objects.requires_grad(tensor) for tensor in kept)
         return in_line(about, f"[value{detached}.cpu() for value in {whole[1]}]", of=whole[1])

@@ -6,11 +6,11 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-from samedevice.doctor.live.about import parsed
 from samedevice.doctor.live.rewriting import moved_to, replaced
 from samedevice.doctor.live.scene import Scene
 from samedevice.doctor.live.suspects import Party
 from samedevice.introspect import objects
+from samedevice.introspect.expressions import parsed
 from samedevice.introspect.frames import OURS, scope
 from samedevice.introspect.origins import Origin, origin
 from samedevice.introspect.values import Operand

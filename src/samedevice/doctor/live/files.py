@@ -5,10 +5,11 @@ import copy
 import re
 from collections.abc import Iterator
 
-from samedevice.doctor.live.about import Suspect, written
+from samedevice.doctor.live.about import Suspect
 from samedevice.doctor.live.rewriting import in_line
 from samedevice.doctor.live.scene import Scene
 from samedevice.doctor.live.suspects import Party
+from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call
 from samedevice.introspect.origins import Origin
 from samedevice.introspect.values import Operand, value
@@ -43,7 +44,7 @@ def mapped(about: Suspect) -> str:
     made = copy.deepcopy(node)
     made.keywords = [one for one in made.keywords if one.arg != "map_location"]
     made.keywords.append(ast.keyword("map_location", ast.Constant("cpu")))
-    return in_line(about, written(made), of=written(node))
+    return in_line(about, text_of(made), of=text_of(node))
 
 
 def _takes_map_location(scene: Scene) -> bool:

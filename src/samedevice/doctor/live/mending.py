@@ -5,7 +5,7 @@ import copy
 import re
 from typing import Any
 
-from samedevice.doctor.live.about import Suspect, written
+from samedevice.doctor.live.about import Suspect
 from samedevice.doctor.live.anew import empty_at_first, put_in_its_place, where_it_was
 from samedevice.doctor.live.arrays import array_there, on_the_cpu
 from samedevice.doctor.live.files import mapped
@@ -15,6 +15,7 @@ from samedevice.doctor.live.unreduced import frozen
 from samedevice.doctor.live.vain import second_name
 from samedevice.doctor.live.wanted import device_asked_for, device_at, device_of_the_text
 from samedevice.introspect import objects, origins
+from samedevice.introspect.expressions import text_of
 from samedevice.introspect.objects import MISSING
 from samedevice.introspect.values import value
 
@@ -24,7 +25,7 @@ _ANY = '"cuda" if torch.cuda.is_available() else "cpu"'
 def fix(about: Suspect, cause: str) -> str:
     """The line to change, in the program's names."""
     if about.party.mended:
-        return about.party.mended.replace("'", '"')
+        return about.party.mended
     name, held = about.expression, about.holder
     match cause:
         case "metric_or_accumulator_state" | "tensor_created_in_forward_without_device" if (
@@ -62,7 +63,7 @@ def fix(about: Suspect, cause: str) -> str:
             return in_line(about, own) if about.call is about.scene.place else f"{name} = {own}"
         case "in_place_or_copy" if _discarded(about) is not None:
             moved: Any = _discarded(about).value  # type: ignore[union-attr]
-            return f"{written(moved.func.value)} = {written(moved)}"
+            return f"{text_of(moved.func.value)} = {text_of(moved)}"
         case "numpy_conversion" if objects.is_array(about.party.operand.value):
             return array_there(about)
         case "numpy_conversion" | "cpu_only_argument":
@@ -115,7 +116,7 @@ def _off_meta(about: Suspect) -> str:
     if isinstance(made, ast.Call) and origins.device_argument(made) is not None:
         made.keywords = [one for one in made.keywords if one.arg != "device"]
         made.keywords.append(ast.keyword("device", ast.parse(device, mode="eval").body))
-        return in_line(about, written(made))
+        return in_line(about, text_of(made))
     if about.came.kind == "made":
         return _moved(about)
     return set_to(about, f"torch.zeros_like({about.expression}, device={device})")
@@ -131,7 +132,7 @@ def _moved(about: Suspect) -> str:
             pass
         elif isinstance(statement, ast.Assign) and _gives_only(statement, about):
             return f"{about.name} = {made_there(made, device)}"
-        elif statement is None and written(made) == about.expression:
+        elif statement is None and text_of(made) == about.expression:
             return in_line(about, made_there(made, device))
     device = device_at(about, about.call, about.call.line)
     moved = ast.parse(about.expression, mode="eval").body if is_code(about.expression) else None
@@ -142,7 +143,7 @@ def _moved(about: Suspect) -> str:
 
 def _gives_only(statement: ast.Assign, about: Suspect) -> bool:
     """Whether a statement gives this name, and no other, its value."""
-    return len(statement.targets) == 1 and written(statement.targets[0]) == about.name
+    return len(statement.targets) == 1 and text_of(statement.targets[0]) == about.name
 
 
 def _discarded(about: Suspect) -> ast.Expr | None:
@@ -160,7 +161,7 @@ def _under_a_default(about: Suspect) -> str:
     """The user's line with the wanted device as the default, where the library then makes its tensors."""
     place = about.scene.place
     device = device_at(about, place, place.line)
-    statement = written(place.statement) if place.statement is not None else "..."
+    statement = text_of(place.statement) if place.statement is not None else "..."
     return f"with torch.device({device}): {statement if len(statement) <= LONGEST else '...'}"
 
 
@@ -180,9 +181,9 @@ def _loader(about: Suspect, argument: str, new: ast.expr | None) -> str:
             mended.keywords += [ast.keyword(argument, new)] if new is not None else []
             for statement in ast.walk(call.scope):  # type: ignore[arg-type]
                 if isinstance(statement, ast.Assign) and statement.value is made:
-                    return f"{written(statement.targets[0])} = {written(mended)}"
-            return in_line(about, written(mended), of=written(made))
-    return f"DataLoader(..., {argument}={written(new) if new is not None else 'False'})"
+                    return f"{text_of(statement.targets[0])} = {text_of(mended)}"
+            return in_line(about, text_of(mended), of=text_of(made))
+    return f"DataLoader(..., {argument}={text_of(new) if new is not None else 'False'})"
 
 
 def _generator(about: Suspect) -> str:
@@ -197,8 +198,8 @@ def _generator(about: Suspect) -> str:
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, ast.Call) and origins.called(node) == "Generator":
             node.args, node.keywords = [], [ast.keyword("device", ast.Constant(home))]
-            return f"{about.expression} = {written(tree)}"  # type: ignore[arg-type]
-    return f"{about.expression} = {written(there)}"
+            return f"{about.expression} = {text_of(tree)}"  # type: ignore[arg-type]
+    return f"{about.expression} = {text_of(there)}"
 
 
 def _with_the_gpus_there_are(about: Suspect) -> str:
@@ -216,7 +217,7 @@ def _with_the_gpus_there_are(about: Suspect) -> str:
 def _spelt(node: ast.expr, text: str) -> str:
     """The device that a misspelt name most likely means."""
     number = re.search(r"\d+$", text)
-    if isinstance(node, ast.JoinedStr) and "cuda{" in (joined := written(node)):
+    if isinstance(node, ast.JoinedStr) and "cuda{" in (joined := text_of(node)):
         return joined.replace("cuda{", "cuda:{")
     return f'"cuda:{number[0]}"' if number else '"cuda"'
 
@@ -229,4 +230,4 @@ def _modern(about: Suspect) -> str:
     made = copy.deepcopy(node)
     first = value(node.args[0], about.scene.place) if node.args else MISSING
     made.func = ast.parse("torch.empty" if type(first) is int else "torch.tensor", mode="eval").body
-    return in_line(about, written(made), of=written(node))
+    return in_line(about, text_of(made), of=text_of(node))

@@ -4,10 +4,11 @@ import ast
 import copy
 from typing import Any
 
-from samedevice.doctor.live.about import Suspect, written
+from samedevice.doctor.live.about import Suspect
 from samedevice.doctor.live.rewriting import in_line, set_to
 from samedevice.doctor.live.wanted import device_at
 from samedevice.introspect import objects, origins
+from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call
 from samedevice.introspect.origins import origin
 from samedevice.introspect.values import value
@@ -16,7 +17,7 @@ from samedevice.placement.holders import Holder, held_by_module, stepped
 
 def registered(about: Suspect, held: Holder) -> str:
     made = origins.assigned(held.module, held.name)
-    built = written(made) if made is not None else f"self.{held.name}"
+    built = text_of(made) if made is not None else f"self.{held.name}"
     is_of_itself = made is not None and f"self.{held.name}" in built
     if held.kind == "attribute":
         return f'self.register_buffer("{held.name}", {built})'
@@ -41,7 +42,7 @@ def created_once(about: Suspect, held: Holder) -> str:
         case _:
             made, name = came.value if came else None, module.removeprefix("self.")  # type: ignore[assignment]
     return (
-        f"self.{name} = {written(_Sizes(call).visit(copy.deepcopy(made)))}  # in __init__" if made is not None else ""
+        f"self.{name} = {text_of(_Sizes(call).visit(copy.deepcopy(made)))}  # in __init__" if made is not None else ""
     )
 
 
@@ -50,12 +51,12 @@ def filled(about: Suspect, held: Holder) -> str:
     root, call = root_of(about, held)
     for frame in [call, *about.scene.user]:
         for node in ast.walk(frame.scope) if frame.scope is not None else ():
-            if not isinstance(node, ast.Call) or written(node.func) != f"{root}.load_state_dict":
+            if not isinstance(node, ast.Call) or text_of(node.func) != f"{root}.load_state_dict":
                 continue
             if all(keyword.arg != "assign" for keyword in node.keywords):
                 mended = copy.deepcopy(node)
                 mended.keywords.append(ast.keyword("assign", ast.Constant(True)))
-                return written(mended)
+                return text_of(mended)
     device = next((one for one in about.others if one != "meta"), "") or "cuda"
     root = held.expression.removesuffix(f".{held.name}")  # it alone: the others have their values
     return f'{root}.to_empty(device="{device}")  # then load its weights'
@@ -72,11 +73,11 @@ def assigned_below_an_optimizer(about: Suspect, root: str, call: Call) -> str:
         return ""
     for frame in [call, *about.scene.user]:
         for node in ast.walk(frame.scope) if frame.scope is not None else ():
-            if isinstance(node, ast.Call) and written(node.func) == f"{root}.load_state_dict":
+            if isinstance(node, ast.Call) and text_of(node.func) == f"{root}.load_state_dict":
                 mended = copy.deepcopy(node)
                 mended.keywords = [one for one in mended.keywords if one.arg != "assign"]
                 if len(mended.keywords) < len(node.keywords):
-                    return f"{written(mended)}  # without assign=True, or make {stale[0]} after it"
+                    return f"{text_of(mended)}  # without assign=True, or make {stale[0]} after it"
     return ""
 
 

@@ -2,9 +2,10 @@
 
 import ast
 
-from samedevice.doctor.live.about import Suspect, parsed, written
+from samedevice.doctor.live.about import Suspect
 from samedevice.doctor.live.modules import root_of
 from samedevice.introspect import objects, origins
+from samedevice.introspect.expressions import parsed, text_of
 from samedevice.introspect.frames import Call
 from samedevice.introspect.origins import origin
 from samedevice.introspect.values import value
@@ -43,7 +44,7 @@ def _moves(root: str, call: Call) -> list[ast.Call]:
     """The calls that move the model itself."""
     calls = [node for node in ast.walk(call.scope) if isinstance(node, ast.Call)] if call.scope is not None else []
     moves = [node for node in calls if isinstance(node.func, ast.Attribute) and origins.called(node) in origins.MOVES]
-    return [node for node in moves if written(node.func.value) == root]  # type: ignore[attr-defined]
+    return [node for node in moves if text_of(node.func.value) == root]  # type: ignore[attr-defined]
 
 
 def _is_cpu(node: ast.Call) -> bool:

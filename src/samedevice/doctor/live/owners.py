@@ -4,8 +4,9 @@ import ast
 import functools
 import re
 
-from samedevice.doctor.live.about import Suspect, parsed
+from samedevice.doctor.live.about import Suspect
 from samedevice.introspect import classes, objects
+from samedevice.introspect.expressions import parsed
 from samedevice.introspect.objects import MISSING
 from samedevice.introspect.outside import is_from_outside
 from samedevice.introspect.values import value

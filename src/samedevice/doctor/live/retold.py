@@ -16,6 +16,7 @@ from samedevice.doctor.live.rewriting import moved_to, replaced, replaced_in
 from samedevice.doctor.live.scene import Scene
 from samedevice.doctor.live.suspects import Party
 from samedevice.introspect import classes, objects
+from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import is_library, scope
 from samedevice.introspect.origins import Origin, called, device_argument, origin
 from samedevice.introspect.values import Operand, returns
@@ -47,7 +48,7 @@ def made_in_a_replica(scene: Scene) -> Iterator[Party]:
             if given:
                 mended.keywords.append(ast.keyword("device", ast.parse(f"{given[0]}.device", mode="eval").body))
             begins = f"{node.id} = " if isinstance(node, ast.Name) else ""
-            yield Party(None, where, scene.place, Operand(node, None), came=came, mended=begins + ast.unparse(mended))
+            yield Party(None, where, scene.place, Operand(node, None), came=came, mended=begins + text_of(mended))
 
 
 def _global(name: str, function: ast.FunctionDef, scene: Scene) -> Any:
@@ -92,7 +93,7 @@ def returned_gradient(scene: Scene) -> Iterator[Party]:
         came = came or Origin("made", None, node)
         given = backward.__code__.co_varnames[1 : backward.__code__.co_argcount]
         mended = moved_to(node, f"{given[0]}.device") if given else None
-        text = ast.unparse(ast.Return(replaced_in(returned, node, mended))) if mended is not None else ""
+        text = text_of(ast.Return(replaced_in(returned, node, mended))) if mended is not None else ""
         yield Party(None, found[3], scene.place, Operand(node, None), came=came, mended=text)
 
 
@@ -107,13 +108,13 @@ def returned_by_replicas(whole: Any, scene: Scene, likely: list[str]) -> tuple[P
     came = origin(node.id, tree, 10**9) if isinstance(node, ast.Name) and tree is not None else None
     came = came if came is not None and came.value is not None else Origin("other", None, node)
     if first == "data_parallel_output_shape":
-        text = f"pad {ast.unparse(node)} to one shape in every replica"
+        text = f"pad {text_of(node)} to one shape in every replica"
         return Party(None, "cuda:0", scene.place, Operand(node, None), came=came, mended=text), first
-    text = f"return {ast.unparse(moved_to(node, f'{forward.__code__.co_varnames[1]}.device'))}"
+    text = f"return {text_of(moved_to(node, f'{forward.__code__.co_varnames[1]}.device'))}"
     for move in ast.walk(came.value) if came.value is not None else ():
         if isinstance(move, ast.Call) and called(move) == "cpu" and isinstance(move.func, ast.Attribute):
             kept = replaced_in(came.value, move, move.func.value)
-            text = f"{ast.unparse(node)} = {ast.unparse(kept)}" if came.statement else f"return {ast.unparse(kept)}"
+            text = f"{text_of(node)} = {text_of(kept)}" if came.statement else f"return {text_of(kept)}"
             first = "data_parallel_output_on_cpu" if "data_parallel_output_on_cpu" in likely else first
     return Party(None, "cpu", scene.place, Operand(node, None), came=came, mended=text), first
 

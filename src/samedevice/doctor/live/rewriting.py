@@ -5,8 +5,9 @@ import copy
 import re
 from typing import Any
 
-from samedevice.doctor.live.about import Suspect, written
+from samedevice.doctor.live.about import Suspect
 from samedevice.introspect import objects, origins
+from samedevice.introspect.expressions import text_of
 from samedevice.introspect.objects import MISSING
 from samedevice.introspect.origins import kind_of, origin
 from samedevice.introspect.values import value
@@ -22,7 +23,7 @@ def set_to(about: Suspect, new: str) -> str:
     one_of_a_tuple = re.fullmatch(r"(.+?)(\.\w+|\[[^\[\]]+\])", name)
     if one_of_a_tuple:
         base = value(ast.parse(one_of_a_tuple[1], mode="eval").body, call) if is_code(one_of_a_tuple[1]) else MISSING
-        if type(base) is tuple and name not in written(call.statement or ast.Pass()):
+        if type(base) is tuple and name not in text_of(call.statement or ast.Pass()):
             return f"{one_of_a_tuple[1]} = tuple({new.replace(name, 'one')} for one in {one_of_a_tuple[1]})"
         if objects.is_one_of(base, tuple) or (about.holder and about.holder.kind == "class attribute"):
             return in_line(about, new)
@@ -50,15 +51,15 @@ def in_line(about: Suspect, new: str, of: str = "") -> str:
     class Other(ast.NodeTransformer):
         def visit(self, node: ast.AST) -> Any:
             is_given = isinstance(getattr(node, "ctx", None), ast.Store)
-            if isinstance(node, ast.expr) and not is_given and written(node) == old:
+            if isinstance(node, ast.expr) and not is_given and text_of(node) == old:
                 return ast.parse(new, mode="eval").body
             return super().visit(node)
 
     copied = copy.deepcopy(statement)
     if isinstance(copied, ast.For):
         copied.body, copied.orelse = [], []
-    before = written(copied)
-    mended = written(Other().visit(copied))
+    before = text_of(copied)
+    mended = text_of(Other().visit(copied))
     return mended if mended != before and len(mended) <= LONGEST and "\n" not in mended else new
 
 
@@ -83,7 +84,7 @@ def made_there(made: ast.expr, device: str) -> str:
             return node
 
     tree = There().visit(copy.deepcopy(made))
-    return written(tree if found else _to(tree, there))
+    return text_of(tree if found else _to(tree, there))
 
 
 def replaced(tree: ast.AST, old: ast.expr, new: ast.expr) -> str:
@@ -92,8 +93,8 @@ def replaced(tree: ast.AST, old: ast.expr, new: ast.expr) -> str:
         if isinstance(statement, (ast.Assign, ast.Return, ast.Expr)) and any(
             node is old for node in ast.walk(statement)
         ):
-            return ast.unparse(replaced_in(statement, old, new))
-    return ast.unparse(new)
+            return text_of(replaced_in(statement, old, new))
+    return text_of(new)
 
 
 def replaced_in(tree: Any, old: ast.expr, new: ast.expr) -> Any:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from samedevice.introspect import classes, objects
+from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call
 from samedevice.introspect.values import value
 from samedevice.placement.holders import Holder, held_by_module, held_by_optimizer, kind_of
@@ -97,14 +98,14 @@ class Scene:
         for call in calls if calls is not None else self.user if not self.place.in_library else ():
             for node in sorted(_expressions(call.node), key=lambda node: -len(ast.unparse(node))):
                 if value(node, call) is tensor:
-                    return ast.unparse(node).replace("'", '"'), call, node
+                    return text_of(node), call, node
             for name, held in self.names(call):
                 if held is tensor:
                     return name, call, None
             for node in _expressions(call.node):
                 for path, inner in objects.inside(value(node, call)):
                     if inner is tensor:
-                        return ast.unparse(node).replace("'", '"') + path, call, None
+                        return text_of(node) + path, call, None
             for name, held in self.names(call):
                 for path, inner in objects.inside(held):
                     if inner is tensor:

@@ -14,7 +14,7 @@ def last_error() -> BaseException | None:
     return error if isinstance(error, BaseException) else None
 
 
-def text_of(error: BaseException) -> str:
+def traceback_text(error: BaseException) -> str:
     """Its traceback, without the simulation's frames, and its message."""
     walked = [(call.frame, call.line) for call in calls(error)[-60:]]
     frames = "".join(traceback.StackSummary.extract(iter(walked)).format())

@@ -3,8 +3,9 @@
 import ast
 import re
 
-from samedevice.doctor.live.about import Suspect, written
+from samedevice.doctor.live.about import Suspect
 from samedevice.introspect import classes, objects
+from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import scope
 from samedevice.introspect.values import value
 from samedevice.placement.holders import Holder
@@ -68,6 +69,6 @@ def given_in(loop: ast.AST, name: str) -> bool:
                 if name in ast.unparse(target):
                     return True
             case ast.Call(func=ast.Attribute(attr=method, value=base)) if method.endswith("_"):
-                if written(base) == name:
+                if text_of(base) == name:
                     return True
     return False

@@ -8,6 +8,7 @@ from typing import Any
 
 from samedevice.doctor.live.scene import Scene
 from samedevice.introspect import objects
+from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call
 from samedevice.introspect.objects import MISSING
 from samedevice.introspect.origins import Origin, kind_of, origin
@@ -68,7 +69,7 @@ def trail(tensor: Any, name: str, call: Call, scene: Scene) -> Trail:
         node, outer, path = given
         if not isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
             return Trail(Origin(kind_of(node), None, node), outer, "")
-        name, call = ast.unparse(node).replace("'", '"') + path, outer
+        name, call = text_of(node) + path, outer
         line, failed = call.line, call.statement
     return Trail(came, call, name)
 

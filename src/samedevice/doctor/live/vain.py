@@ -9,9 +9,10 @@ import re
 import types
 from typing import Any
 
-from samedevice.doctor.live.about import Suspect, written
+from samedevice.doctor.live.about import Suspect
 from samedevice.doctor.live.totals import is_written_to
 from samedevice.introspect import objects, origins
+from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call, scope
 from samedevice.introspect.origins import origin
 from samedevice.introspect.values import function_of, returns, value, value_in
@@ -75,7 +76,7 @@ def second_name(about: Suspect) -> str | None:
     if owner is None or not owner.moves:
         return None
     # `.data` was for a name of its own: the parameter itself is where the module is, and learns.
-    return written(taken).removesuffix(".data")
+    return text_of(taken).removesuffix(".data")
 
 
 def _throws_away(helper: types.FunctionType, called: ast.Call, call: Call) -> bool:

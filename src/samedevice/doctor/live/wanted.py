@@ -4,9 +4,10 @@ import ast
 import re
 from typing import Any
 
-from samedevice.doctor.live.about import Suspect, written
+from samedevice.doctor.live.about import Suspect
 from samedevice.doctor.live.scene import own
 from samedevice.introspect import objects
+from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call
 from samedevice.introspect.origins import origin
 
@@ -50,8 +51,8 @@ def device_asked_for(about: Suspect) -> str:
     if isinstance(node, ast.Attribute):
         statement = about.scene.place.statement
         calls = [one for one in ast.walk(statement) if isinstance(one, ast.Call)] if statement is not None else []
-        node = next((one for one in calls if written(one.func) == written(node)), node)
-    return written(node.args[0]) if isinstance(node, ast.Call) and node.args else '"cuda"'
+        node = next((one for one in calls if text_of(one.func) == text_of(node)), node)
+    return text_of(node.args[0]) if isinstance(node, ast.Call) and node.args else '"cuda"'
 
 
 def device_of_the_text(about: Suspect) -> str:

@@ -1,0 +1,61 @@
+"""Expressions of the source as text, and text as expressions."""
+
+import ast
+import io
+import tokenize
+
+# Python 3.12 splits an f-string into several tokens; before, it is one string.
+_FSTRING_START = getattr(tokenize, "FSTRING_START", None)
+_FSTRING_END = getattr(tokenize, "FSTRING_END", None)
+
+
+def text_of(node: ast.AST) -> str:
+    """An expression or a statement as text, with the double quotation marks that most people write.
+
+    Example:
+        >>> print(text_of(parsed("batch['labels']")))
+        batch["labels"]
+
+    `ast.unparse` prefers single ones. A string that holds a double quotation mark or a backslash keeps its own.
+    """
+    text = ast.unparse(node)
+    if "'" not in text:
+        return text
+    lines = text.splitlines(keepends=True)
+    for start, end in reversed(_single_quoted(text)):
+        line = lines[start[0] - 1]
+        if start[0] == end[0] and not {'"', "\\"} & {*line[start[1] + 1 : end[1] - 1]}:
+            lines[start[0] - 1] = f'{line[: start[1]]}"{line[start[1] + 1 : end[1] - 1]}"{line[end[1] :]}'
+    return "".join(lines)
+
+
+def _single_quoted(text: str) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """Where each string in single quotation marks begins and ends: (line, column) of its marks."""
+    found = []
+    begun: list[tuple[int, int] | None] = []
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        prefix = len(token.string) - len(token.string.lstrip("rRbBuUfF"))
+        begin = (token.start[0], token.start[1] + prefix)
+        if token.type == tokenize.STRING and token.string[prefix:].startswith("'"):
+            if not token.string[prefix:].startswith("'''"):
+                found.append((begin, token.end))
+        elif token.type == _FSTRING_START:
+            begun.append(begin if token.string.endswith("'") and not token.string.endswith("'''") else None)
+        elif token.type == _FSTRING_END:
+            start = begun.pop()
+            if start is not None:
+                found.append((start, token.end))
+    return sorted(found)
+
+
+def parsed(text: str) -> ast.AST:
+    """The expression that a text is; `ast.Pass()` for what is none.
+
+    Example:
+        >>> ast.dump(parsed("batch"))
+        "Name(id='batch', ctx=Load())"
+    """
+    try:
+        return ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError):  # ValueError: a null character
+        return ast.Pass()
