@@ -11,6 +11,7 @@ MODULES = [
     "introspect.exceptions",
     "introspect.expressions",
     "placement.model",
+    "plurals",
     "placement.where",
 ]
 

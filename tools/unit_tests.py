@@ -14,7 +14,18 @@ from pathlib import Path
 import results
 
 ROOT = Path(__file__).resolve().parents[1]
-TESTS = ["catalog", "command_line", "conformance", "doctor", "ipython", "lessons", "pytest_plugin", "simulation"]
+TESTS = [
+    "catalog",
+    "command_line",
+    "conformance",
+    "doctor",
+    "introspect",
+    "ipython",
+    "lessons",
+    "placement",
+    "pytest_plugin",
+    "simulation",
+]
 
 
 def main() -> int:

@@ -3,7 +3,8 @@
 import os
 from typing import Any
 
-CHOICE = "SAMEDEVICE_GPUS"
+from samedevice.gpus import CHOICE, chosen
+from samedevice.plurals import counted
 
 # The simulation that start began in this process, and what it said of it.
 _simulation: Any = None
@@ -34,9 +35,7 @@ def start(gpus: int = 1) -> None:
     global _simulation, _announcement, _started
     if isinstance(gpus, bool) or not isinstance(gpus, int) or gpus < 1:
         raise ValueError(f"gpus must be an integer of at least 1, the number of GPUs the lesson needs; got {gpus!r}")
-    choice = os.environ.get(CHOICE)
-    if choice not in (None, "", "real", "simulated"):
-        raise ValueError(f"{CHOICE} is {choice!r}: set it to real or to simulated, or unset it")
+    choice = chosen()
     if _simulation is not None and (_simulation.devices < gpus or choice == "real"):
         _simulation.stop()
         _simulation = None
@@ -74,10 +73,10 @@ def _choose(gpus: int, choice: str | None) -> str:
 
     real = real_gpus()
     if choice != "simulated" and len(real) >= gpus:
-        return f"{_count(len(real), 'real GPU')}: {', '.join(real)}."
+        return f"{counted(len(real), 'real GPU')}: {', '.join(real)}."
     if choice == "real":
         raise RuntimeError(
-            f"this lesson needs {_count(gpus, 'real GPU')}, torch finds {len(real)}, and {CHOICE}=real forbids "
+            f"this lesson needs {counted(gpus, 'real GPU')}, torch finds {len(real)}, and {CHOICE}=real forbids "
             "simulated ones: unset it, or run this where there are enough"
         )
     simulation = simulate_cuda(devices=gpus).start()
@@ -93,11 +92,7 @@ def _choose(gpus: int, choice: str | None) -> str:
     if choice == "simulated":  # asked for: there is nothing to explain
         why = ""
     elif real:
-        why = f": this machine has {_count(len(real), 'real GPU')}, and this lesson needs {gpus}"
+        why = f": this machine has {counted(len(real), 'real GPU')}, and this lesson needs {gpus}"
     else:
         why = ": no real one was found"
-    return f"{_count(gpus, 'simulated GPU')}, on the CPU{why}."
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return f"{counted(gpus, 'simulated GPU')}, on the CPU{why}."

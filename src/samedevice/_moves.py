@@ -14,7 +14,8 @@ from typing import Any
 
 import torch
 
-from samedevice.introspect.frames import is_library
+from samedevice.introspect.libraries import is_library
+from samedevice.plurals import counted
 from samedevice.simulation import devices, moves, placement
 from samedevice.simulation.devices import device_of
 
@@ -65,7 +66,7 @@ def summary() -> list[str]:
         (*_, file, line), most = next(item for item in _places.most_common() if item[0][:2] == direction)
         share = "" if most == tensors else f"{most:,} of them "
         lines.append(
-            f"{direction[0]} to {direction[1]}: {tensors:,} {'tensor' if tensors == 1 else 'tensors'}, "
+            f"{direction[0]} to {direction[1]}: {counted(tensors, 'tensor')}, "
             f"{_size(_bytes[direction])}; {share}at {Path(file).name}, line {line}"
         )
     return lines

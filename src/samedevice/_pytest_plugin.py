@@ -1,7 +1,7 @@
 """The pytest plugin: a test run on simulated GPUs, and the diagnosis below a test that failed with a device error.
 
-pytest loads this in every session of an environment that has samedevice, so nothing here imports torch, or the rest of
-samedevice, before somebody asks for a GPU or a test of a session that uses torch has failed.
+pytest loads this in every session of an environment that has samedevice, so nothing here imports torch, or what
+needs it, before somebody asks for a GPU or a test of a session that uses torch has failed.
 
     --simulate-cuda N   the whole session, from before the first conftest.py is imported
     gpus(n)             a test that needs n GPUs: real ones, else simulated ones where it may have them, else skipped
@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from samedevice import gpus
+from samedevice.plurals import counted
+
 if TYPE_CHECKING:
     import torch
 
     from samedevice.doctor import Diagnosis
 
-# As in the lessons: "real" forbids simulated GPUs, "simulated" forbids real ones.
-_CHOICE = "SAMEDEVICE_GPUS"
 _COUNTS = range(1, 17)
 
 _SECTION = "samedevice"
@@ -52,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         "gpus(n): needs n GPUs. Real ones where there are n; else simulated ones, with --simulate-cuda, the fixture "
-        f"simulated_cuda or {_CHOICE}=simulated; else the test is skipped.",
+        f"simulated_cuda or {gpus.CHOICE}=simulated; else the test is skipped.",
     )
     _begin(config, config.option.simulate_cuda)  # where a conftest.py names this plugin, the hook above came too early
 
@@ -139,16 +140,17 @@ def pytest_exception_interact(node: pytest.Item | pytest.Collector, call: pytest
 
 def _begin(config: pytest.Config, asked: str | None) -> None:
     """Start the session's simulation, once, if it was asked for."""
-    choice = os.environ.get(_CHOICE)
-    if choice not in (None, "", "real", "simulated"):
-        raise pytest.UsageError(f"{_CHOICE} is {choice!r}: set it to real or to simulated, or unset it.")
+    try:
+        choice = gpus.chosen()
+    except ValueError as error:
+        raise pytest.UsageError(f"{error}.") from None
     if asked is None or _announcement in config.stash:
         return
     count = next((count for count in _COUNTS if asked == str(count)), None)
     if count is None:
         raise pytest.UsageError(f"--simulate-cuda takes the number of GPUs, 1 to 16, not {asked!r}.")
     if choice == "real":
-        config.stash[_announcement] = f"samedevice: no simulated GPUs, as {_CHOICE}=real forbids --simulate-cuda."
+        config.stash[_announcement] = f"samedevice: no simulated GPUs, as {gpus.CHOICE}=real forbids --simulate-cuda."
         return
     if fault := _torch_is_missing():
         raise pytest.UsageError(f"--simulate-cuda {asked}: {fault}.")
@@ -162,7 +164,7 @@ def _begin(config: pytest.Config, asked: str | None) -> None:
     installed = devices.installed()  # more than asked for, if pytest itself runs inside a simulation
     hidden = installed - devices.count()
     some = f", {hidden} of them hidden by {_visible()}" if hidden else ""
-    config.stash[_announcement] = f"samedevice: {_gpus(installed, 'simulated ')}, on the CPU{some}."
+    config.stash[_announcement] = f"samedevice: {counted(installed, 'simulated GPU')}, on the CPU{some}."
 
 
 def _needed(item: pytest.Item) -> int:
@@ -183,30 +185,32 @@ def _provide(item: pytest.Item, asked: bool) -> str:
     marked = _needed(item)
     needed = marked or 1
     if fault := _torch_is_missing():
-        return f"needs {_gpus(needed)}, and {fault}"
+        return f"needs {counted(needed, 'GPU')}, and {fault}"
     import torch
 
     from samedevice.simulation import devices, simulate_cuda
 
-    choice = os.environ.get(_CHOICE)
+    choice = gpus.chosen()
     if installed := devices.installed():  # by the session, or by a fixture of the program's
         if devices.count() >= needed:
             return ""
         hidden = f", {_visible()}" if installed >= needed else ""
-        return f"needs {_gpus(needed)}, and this session has {_gpus(devices.count(), 'simulated ')}{hidden}"
+        return (
+            f"needs {counted(needed, 'GPU')}, and this session has {counted(devices.count(), 'simulated GPU')}{hidden}"
+        )
     # Not torch.cuda.is_available(), which may start CUDA: a test that forks could then not use it in the child.
     real = 0 if choice == "simulated" else torch.cuda.device_count()
     if marked and real >= needed:
         return ""
-    has = f"needs {_gpus(needed)}, and this machine has {real}"
+    has = f"needs {counted(needed, 'GPU')}, and this machine has {real}"
     if choice == "real":
-        return f"{has}; {_CHOICE}=real forbids simulated ones"
+        return f"{has}; {gpus.CHOICE}=real forbids simulated ones"
     if not asked and choice != "simulated":
         return f"{has}; pytest --simulate-cuda {needed} simulates them"
     simulation = simulate_cuda(needed).start()
     if devices.count() < needed:
         simulation.stop()
-        return f"needs {_gpus(needed)}, and {_visible()} hides them, simulated ones too"
+        return f"needs {counted(needed, 'GPU')}, and {_visible()} hides them, simulated ones too"
     item.stash[_own_simulation] = simulation
     return ""
 
@@ -224,10 +228,6 @@ def _torch_is_missing() -> str:
 
 def _visible() -> str:
     return f"CUDA_VISIBLE_DEVICES={os.environ.get('CUDA_VISIBLE_DEVICES', '')!r}"
-
-
-def _gpus(count: int, kind: str = "") -> str:
-    return f"{count} {kind}GPU{'' if count == 1 else 's'}"
 
 
 # What the doctor said of the error whose report is being made: pytest asks for each frame whether it is hidden.

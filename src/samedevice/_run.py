@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from samedevice.introspect import exceptions
+from samedevice.introspect.libraries import is_ours
+from samedevice.plurals import counted
 
-_OURS = str(Path(__file__).parent) + os.sep
 # These start processes of their own, in which nothing would be simulated.
 _LAUNCHERS = {
     "torchrun": "torchrun -m samedevice run",
@@ -188,8 +189,8 @@ class _Beginning:
         seen = ""
         if devices.count() < self.gpus:
             seen = f", {devices.count()} of them seen through CUDA_VISIBLE_DEVICES={os.environ['CUDA_VISIBLE_DEVICES']}"
-        unused = f"; {_gpus(real, 'real')} of this machine stay{'s' * (real == 1)} unused" if real else ""
-        say(f"{_gpus(self.gpus, 'simulated')}, on the CPU{seen}{unused}.")
+        unused = f"; {counted(real, 'real GPU')} of this machine stay{'s' * (real == 1)} unused" if real else ""
+        say(f"{counted(self.gpus, 'simulated GPU')}, on the CPU{seen}{unused}.")
         if {"TORCHELASTIC_RUN_ID", "RANK", "LOCAL_RANK"} & os.environ.keys():  # torchrun, and what is like it
             say('NCCL is not simulated. gloo works between simulated GPUs, if named: init_process_group("gloo").')
 
@@ -210,10 +211,6 @@ def _real_gpus() -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a driver that is missing or too old
         return int(torch.cuda.device_count())
-
-
-def _gpus(number: int, kind: str) -> str:
-    return f"{number} {kind} GPU{'' if number == 1 else 's'}"
 
 
 def _report(error: BaseException, full: bool, path: str, standard_hook: Callable[..., Any]) -> None:
@@ -289,7 +286,7 @@ def _without_ours(trace: types.TracebackType | None, full: bool) -> types.Traceb
     """A traceback without the frames of this package; all that stand under the script's stay if it is to be full."""
     entries: list[types.TracebackType] = []
     while trace is not None:
-        if not trace.tb_frame.f_code.co_filename.startswith(_OURS) or (full and entries):
+        if not is_ours(trace.tb_frame.f_code.co_filename) or (full and entries):
             entries.append(trace)
         else:  # load_and_begin: Python leaves the import's own frames out, unless another is among them
             while entries and entries[-1].tb_frame.f_code.co_filename.startswith("<frozen importlib"):
@@ -303,7 +300,7 @@ def _without_ours(trace: types.TracebackType | None, full: bool) -> types.Traceb
 
 def _folded(error: BaseException, path: str) -> str:
     """The traceback as Python prints it, with one line for neighbouring frames of libraries."""
-    from samedevice.introspect.frames import is_library
+    from samedevice.introspect.libraries import is_library
 
     class Folded(traceback.StackSummary):
         def format(self, **options: Any) -> list[str]:

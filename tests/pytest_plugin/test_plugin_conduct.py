@@ -26,7 +26,7 @@ import sys
 
 def test_loaded():
     ours = [name for name in sys.modules if name.partition(".")[0] == "samedevice"]
-    assert sorted(ours) == ["samedevice", "samedevice._pytest_plugin"]
+    assert sorted(ours) == ["samedevice", "samedevice._pytest_plugin", "samedevice.gpus", "samedevice.plurals"]
     assert "torch" not in sys.modules
 
 def test_fails():

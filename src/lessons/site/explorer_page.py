@@ -4,7 +4,6 @@
 elsewhere. All of it is looked up in the record.
 """
 
-import datetime
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
+from lessons.site.dates import written_date
 from lessons.site.explorer_data import DEVICES, operator_name, packed, placements, record, usefulness
 from lessons.site.notebooks import project
 from samedevice import explain
@@ -75,7 +75,7 @@ def _written(what: str, root: Path) -> str:
         case "torch":
             return str(header["torch"].partition("+")[0])
         case "recorded":
-            return f"{datetime.date.fromisoformat(header['recorded']):%d %B %Y}".removeprefix("0")
+            return written_date(header["recorded"])
         case "operators":
             return f"{len({operator_name(table) for table in tables}):,}"
         case "cases":

@@ -4,7 +4,6 @@
 Shares are cut, never rounded up: what is missing to 100 % must show. `<!-- known differences -->` is the list of them.
 """
 
-import datetime
 import json
 import math
 import re
@@ -13,6 +12,8 @@ from importlib import resources
 from pathlib import Path
 
 from mkdocs.exceptions import PluginError
+
+from lessons.site.dates import written_date
 
 _DIFFERENCES = "<!-- known differences -->"
 _FIGURE = re.compile(r"<!-- figure: ([\w-]+) ([\w.-]+)( %)? -->")
@@ -57,5 +58,5 @@ def written(value: object, is_share: bool = False) -> str:
     if isinstance(value, float):
         return f"{value:.2f}".rstrip("0").rstrip(".")
     if isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", value):
-        return f"{datetime.date.fromisoformat(value):%d %B %Y}".removeprefix("0")
+        return written_date(value)
     return str(value)

@@ -1,8 +1,9 @@
 """When a lesson last passed, and on what: from the results that runs wrote, which are the only source."""
 
-import datetime
 import json
 from pathlib import Path
+
+from lessons.site.dates import written_date
 
 
 def last_verified(lesson: str, results: Path) -> list[str]:
@@ -12,8 +13,6 @@ def last_verified(lesson: str, results: Path) -> list[str]:
         run = json.loads(file.read_text(encoding="utf-8"))
         standing = run.get("lessons", {}).get(lesson, {})  # other runs measure other things
         if standing.get("passed"):
-            date = datetime.date.fromisoformat(run["date"])
-            found.append(
-                f"torch {run['torch']} on {', '.join(dict.fromkeys(run['gpus']))}, {date:%d %B %Y}".replace(", 0", ", ")
-            )
+            gpus = ", ".join(dict.fromkeys(run["gpus"]))
+            found.append(f"torch {run['torch']} on {gpus}, {written_date(run['date'])}")
     return found

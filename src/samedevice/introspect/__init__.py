@@ -4,6 +4,7 @@
     exceptions   the message, the cause and the traceback of an exception, whatever its class defines
     objects      what an object holds: attributes, items, tensors, and where a tensor is
     expressions  expressions of the source as text, and text as expressions
+    libraries    whose a file is: the program's, PyTorch's, Python's, another library's, or ours
     frames       the frames that lead to an error, each with the expression that failed
     bytecode     the statements of a function whose source is not there
     values       what an expression of the source stands for

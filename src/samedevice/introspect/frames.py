@@ -6,9 +6,7 @@ Python knows the columns of each instruction, so only the failing expression is 
 import ast
 import functools
 import linecache
-import os
 import re
-import sys
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,11 +15,8 @@ from typing import Any
 
 from samedevice.introspect import classes, exceptions
 from samedevice.introspect.bytecode import statements
+from samedevice.introspect.libraries import is_library, is_ours, is_third_party
 
-OURS = str(Path(__file__).parents[1]) + os.sep
-_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
-_LIBRARY = (*_INSTALLED, "<frozen ", "<__array_function__")
-_STANDARD = str(Path(os.__file__).parent) + os.sep
 # What stands between a call and PyTorch's C++, on a simulated GPU and under a default device.
 _PLUMBING = tuple(str(Path("torch", file)) for file in ("_ops.py", "overrides.py", "utils/_device.py"))
 
@@ -196,16 +191,6 @@ def scope(code: types.CodeType, globals_: dict[str, Any]) -> ast.AST | None:
     return None
 
 
-def is_library(file: str) -> bool:
-    """Whether a file is not the user's own."""
-    return any(part in file for part in _LIBRARY) or file.startswith((_STANDARD, _torch_folder(), OURS))
-
-
-def is_third_party(file: str) -> bool:
-    """Whether a file is of a library other than PyTorch and Python's own."""
-    return any(part in file for part in _INSTALLED) and not file.startswith((_torch_folder(), OURS))
-
-
 def calls(error: BaseException) -> list[Call]:
     """The frames that lead to `error`, outermost first, without the simulation's and PyTorch's plumbing."""
     return [call for call in _walk(exceptions.traceback(error)) if not _is_plumbing(call)]
@@ -219,12 +204,7 @@ def _walk(traceback: types.TracebackType | None) -> Iterator[Call]:
 
 def _is_plumbing(call: Call) -> bool:
     return (
-        call.file.startswith(OURS)
+        is_ours(call.file)
         or call.file.endswith(_PLUMBING)
         or call.function in ("__torch_function__", "__torch_dispatch__")
     )
-
-
-def _torch_folder() -> str:
-    torch = sys.modules.get("torch")
-    return str(Path(torch.__file__).parent) + os.sep if torch and torch.__file__ else "\0"

@@ -18,6 +18,7 @@ from samedevice.introspect.frames import Call
 from samedevice.placement.drawing import drawn
 from samedevice.placement.holders import held_by_module, held_by_optimizer, step, stepped
 from samedevice.placement.model import Placement, Thing
+from samedevice.plurals import counted
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
@@ -194,12 +195,12 @@ def _unregistered(name: str, module: Any) -> Iterator[Row]:
             yield Row(path, device, _shape(tensors[0]), _bytes(tensors), note, objects.shape(tensors[0]))
         else:
             note = f"{'functools.partial' if kind == 'partial' else f'Python {kind}'}: {_NOT_MOVED}"
-            yield Row(path, device, _several(len(tensors), "tensor"), _bytes(tensors), note)
+            yield Row(path, device, counted(len(tensors), "tensor"), _bytes(tensors), note)
 
 
 def _of_optimizer(name: str, optimizer: Any) -> Iterator[Row]:
     for device, count in Counter(map(objects.device, stepped(optimizer))).items():
-        yield Row(name, device, f"{_several(count, 'parameter')} to step", 0)
+        yield Row(name, device, f"{counted(count, 'parameter')} to step", 0)
     state: dict[tuple[str, str], list[Any]] = {}
     for _, tensor, key in held_by_optimizer(optimizer):
         state.setdefault((key, objects.device(tensor)), []).append(tensor)
@@ -209,11 +210,7 @@ def _of_optimizer(name: str, optimizer: Any) -> Iterator[Row]:
 
 def _counted(registered: list[tuple[str, Any]]) -> str:
     counts = Counter(kind for kind, _ in registered)
-    return ", ".join(_several(counts[kind], kind) for kind in ("parameter", "buffer") if counts[kind])
-
-
-def _several(count: int, thing: str) -> str:
-    return f"{count} {thing}{'' if count == 1 else 's'}"
+    return ", ".join(counted(counts[kind], kind) for kind in ("parameter", "buffer") if counts[kind])
 
 
 def _shape(tensor: Any) -> str:

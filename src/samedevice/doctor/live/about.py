@@ -11,7 +11,8 @@ from samedevice.doctor.live.suspects import Party, parties_of
 from samedevice.doctor.live.trail import Trail, trail
 from samedevice.introspect import classes, objects, origins
 from samedevice.introspect.expressions import parsed, text_of
-from samedevice.introspect.frames import Call, is_third_party
+from samedevice.introspect.frames import Call
+from samedevice.introspect.libraries import is_third_party
 from samedevice.introspect.objects import MISSING
 from samedevice.introspect.origins import Origin
 from samedevice.introspect.values import value

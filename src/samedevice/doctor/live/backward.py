@@ -11,7 +11,8 @@ from samedevice.doctor.live.scene import Scene
 from samedevice.doctor.live.suspects import Party
 from samedevice.introspect import objects
 from samedevice.introspect.expressions import parsed
-from samedevice.introspect.frames import OURS, scope
+from samedevice.introspect.frames import scope
+from samedevice.introspect.libraries import is_ours
 from samedevice.introspect.origins import Origin, origin
 from samedevice.introspect.values import Operand
 from samedevice.placement.holders import stepped
@@ -85,7 +86,7 @@ def _function(hook: Any) -> types.FunctionType | None:
     if type(hook) is not types.FunctionType:
         return None
     code = hook.__code__
-    if code.co_filename.startswith(OURS) and "hook" in code.co_freevars:
+    if is_ours(code.co_filename) and "hook" in code.co_freevars:
         # On a simulated GPU a function of the simulation stands around it.
         return _function(hook.__closure__[code.co_freevars.index("hook")].cell_contents)  # type: ignore[index]
     return hook

@@ -6,7 +6,8 @@ import types
 from typing import Any
 
 from samedevice.introspect import objects
-from samedevice.introspect.frames import Call, is_library, scope
+from samedevice.introspect.frames import Call, scope
+from samedevice.introspect.libraries import is_library
 from samedevice.introspect.objects import MISSING
 from samedevice.introspect.origins import device_argument, kind_of, origin
 from samedevice.introspect.values import function_of, returns, value

@@ -17,7 +17,8 @@ from samedevice.doctor.live.scene import Scene
 from samedevice.doctor.live.suspects import Party
 from samedevice.introspect import classes, objects
 from samedevice.introspect.expressions import text_of
-from samedevice.introspect.frames import is_library, scope
+from samedevice.introspect.frames import scope
+from samedevice.introspect.libraries import is_library
 from samedevice.introspect.origins import Origin, called, device_argument, origin
 from samedevice.introspect.values import Operand, returns
 

@@ -5,7 +5,8 @@ import sys
 import traceback
 
 from samedevice.introspect import exceptions
-from samedevice.introspect.frames import OURS, calls
+from samedevice.introspect.frames import calls
+from samedevice.introspect.libraries import OURS
 
 
 def last_error() -> BaseException | None:

@@ -1,0 +1,30 @@
+"""Whose a file is: the user's, PyTorch's, Python's own, another library's, or ours."""
+
+import os
+import sys
+from pathlib import Path
+
+OURS = str(Path(__file__).parents[1]) + os.sep
+_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+_NO_FILE = ("<frozen ", "<__array_function__")  # Python's import system, NumPy's dispatcher
+_STANDARD = str(Path(os.__file__).parent) + os.sep
+
+
+def is_ours(file: str) -> bool:
+    """Whether a file belongs to samedevice: its frames say nothing of the program."""
+    return file.startswith(OURS)
+
+
+def is_library(file: str) -> bool:
+    """Whether a file is not the user's own."""
+    return any(part in file for part in (*_INSTALLED, *_NO_FILE)) or file.startswith((_STANDARD, _torch_folder(), OURS))
+
+
+def is_third_party(file: str) -> bool:
+    """Whether a file is of a library other than PyTorch, Python's own and ours."""
+    return any(part in file for part in _INSTALLED) and not file.startswith((_torch_folder(), OURS))
+
+
+def _torch_folder() -> str:
+    torch = sys.modules.get("torch")
+    return str(Path(torch.__file__).parent) + os.sep if torch and torch.__file__ else "\0"
