@@ -125,11 +125,17 @@ def test_gradients_of_nested_tensors_are_refused_in_one_sentence(two_gpus: None)
         lambda: layer(nested),
         lambda: torch.nested.as_nested_tensor([x.clone().requires_grad_(), x]),
         lambda: torch.nested.nested_tensor([x, x], requires_grad=True),
+        lambda: nested.requires_grad_(),
+        lambda: nested.detach().requires_grad_(True),
+        lambda: setattr(nested, "requires_grad", True),
+        lambda: torch.nn.Parameter(nested),
+        lambda: torch.nested.nested_tensor([torch.ones(2, 3)], requires_grad=True).to("cuda"),
     ):
         with pytest.raises(NotImplementedError, match="does not simulate gradients of nested tensors on a GPU"):
             compute()
     with torch.no_grad():
         assert torch.equal(layer(nested).to_padded_tensor(0)[0], layer(x))
+    assert not nested.requires_grad_(False).requires_grad
     assert torch.nested.as_nested_tensor([x, x]).device == torch.device("cuda:0")
 
 

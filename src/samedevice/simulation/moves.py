@@ -17,7 +17,7 @@ from samedevice.simulation.classes import dispatches_itself, refuse_class, twin_
 from samedevice.simulation.devices import CPU, device_of, resolve
 from samedevice.simulation.exchange import exchange, moved_after
 from samedevice.simulation.subclasses import as_subclass
-from samedevice.simulation.tensor import ABSENT, SimulatedTensor, mark, unmark
+from samedevice.simulation.tensor import ABSENT, SimulatedTensor, mark, refuse_gradients_of_nested, unmark
 
 _to = torch.Tensor.to
 _type = torch.Tensor.type
@@ -97,6 +97,7 @@ def move(
     if tensor.is_meta:
         return _to(tensor, CPU)  # refused, by PyTorch
     if torch.is_grad_enabled() and tensor.requires_grad:
+        refuse_gradients_of_nested([tensor])
         return _ToCopy.apply(tensor, device, dtype, memory_format, non_blocking)
     return _ToCopy.forward(tensor, device, dtype, memory_format, non_blocking)
 

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from samedevice.simulation.classes import original_of, refuse_class, twin_of
-from samedevice.simulation.tensor import SimulatedTensor, unmark
+from samedevice.simulation.tensor import SimulatedTensor, refuse_gradients_of_nested, unmark
 
 _new_parameter = torch.nn.Parameter.__new__
 _make_subclass = torch.Tensor._make_subclass
@@ -38,6 +38,8 @@ def make_subclass(cls: Any, data: Any, require_grad: bool = False, **options: An
     """The same memory, detached, as a `cls`."""
     if not isinstance(data, SimulatedTensor):
         return _make_subclass(original_of(cls), data, require_grad, **options)
+    if require_grad:
+        refuse_gradients_of_nested([data])
     made: Any = _make_subclass(SimulatedTensor, unmark(data), require_grad)
     made._samedevice_device = data.device
     made.__class__ = twin_of(cls)

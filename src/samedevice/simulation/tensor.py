@@ -9,6 +9,7 @@ ends the process on a CPU build.
 
 import functools
 from collections import OrderedDict
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import torch
@@ -39,6 +40,7 @@ NO_GRADIENTS_OF_NESTED = (
 _marked = False  # whether any was made in this process
 
 _storage = torch.Tensor.untyped_storage
+_requires_grad = torch.Tensor.requires_grad
 
 # What still works when the simulation has ended: looking, and bringing back (`x.detach().cpu()`, `float(x)`).
 _READING = (torch.ops.aten.detach.default, torch.ops.aten._local_scalar_dense.default)
@@ -85,6 +87,19 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
 
     def get_device(self) -> int:
         return self._samedevice_device.index
+
+    def requires_grad_(self, requires_grad: bool = True) -> Any:
+        if requires_grad and _met_nested:
+            refuse_gradients_of_nested([self])
+        return super().requires_grad_(requires_grad)
+
+    def _set_requires_grad(self, value: bool) -> None:
+        if value and _met_nested:
+            refuse_gradients_of_nested([self])
+        _requires_grad.__set__(self, value)
+
+    # Read by C alone, as it is read at every step.
+    requires_grad = property(_requires_grad.__get__, _set_requires_grad)
 
     def untyped_storage(self) -> torch.UntypedStorage:
         storage = super().untyped_storage()
@@ -183,10 +198,12 @@ def _refuse_absent(func: Any, args: Any, kwargs: Any) -> None:
         refuse_absent(device_of(tensor))
 
 
-def _refuse_gradients_of_nested(args: Any, kwargs: Any) -> None:
-    """torch/csrc/autograd/input_metadata.cpp asks for sizes, which a nested tensor has not, and the process ends."""
-    tensors = list(placement.tensors_of(args, kwargs))
-    if any(x.is_nested for x in tensors) and any(x.requires_grad for x in tensors):
+def refuse_gradients_of_nested(tensors: Sequence[torch.Tensor]) -> None:
+    """Refuse a nested tensor among tensors that are to have gradients.
+
+    torch/csrc/autograd/input_metadata.cpp asks for sizes, which a nested tensor has not, and the process ends.
+    """
+    if any(x.is_nested for x in tensors):
         raise NotImplementedError(NO_GRADIENTS_OF_NESTED)
 
 
@@ -195,7 +212,9 @@ def _run(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
     if kwargs and kwargs.get("device") is not None:
         device, kwargs = _named(kwargs, device)
     if _met_nested and torch.is_grad_enabled():
-        _refuse_gradients_of_nested(args, kwargs)
+        tensors = list(placement.tensors_of(args, kwargs))
+        if any(x.requires_grad for x in tensors):
+            refuse_gradients_of_nested(tensors)
     if _met_complex:
         with _with_keys(_included(), _ABOVE_BUT_VIEWS):
             result = func._op(*args, **(kwargs or {}))
