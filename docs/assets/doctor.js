@@ -1,4 +1,4 @@
-// The doctor in the browser: what samedevice/doctor is in Python, by the same steps and names, on the same catalog
+// The doctor in the browser: what samedevice/doctor/text is in Python, by the same steps and names, on the same catalog
 // (assets/catalog.json). A test compares the two: a change here is a change there.
 
 export const WINDOW = 200_000; // characters that are read: the last ones, for an error stands at the end
@@ -24,7 +24,7 @@ const TRACEBACK =
   "For a surer answer paste the whole traceback, from `Traceback (most recent call last)` to its last line: " +
   "its frames often tell which cause it is.";
 
-// ---- paste.py
+// ---- normalise.py
 
 const LINE_END = /\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]/gu;
 const COLOUR = /\x1b\[[0-9;:?]{0,40}[@-~]|\x1b\][^\x07\x1b\n]{0,1000}(?:\x07|\x1b\\)/gu;
@@ -66,7 +66,7 @@ const squeezed = (line) => line.trim().replace(/ +/gu, " ");
 const first = (count, text) => (text.length <= count ? text : [...text.slice(0, 2 * count)].slice(0, count).join(""));
 export const last = (count, text) => (text.length <= count ? text : [...text.slice(-2 * count)].slice(-count).join(""));
 
-// ---- frames.py
+// ---- traceback.py
 
 const FILE = "(?<file>[^ ].{0,400}?)", SOURCE = String.raw`(?<file>[^ ].{0,400}?\.pyx?)`;
 const NUMBER = "(?<line>[0-9]{1,7})", FUNCTION = "(?<function>.{1,400})";
@@ -177,7 +177,7 @@ function dedented(code) {
 
 const indentOf = (line) => line.length - line.trimStart().length;
 
-// ---- reading.py
+// ---- match.py, read.py
 
 const LINES_BEFORE = 200, LINES_AFTER = 60, LINE = 2_000; // around the message, in lines and characters a line
 const METHOD = /^wrapper_(?:(?:CUDA|XPU|NPU|HPU|MPS|PrivateUse1|Sparse\w{1,20}|Composite\w{1,40})_)?/u;
@@ -255,7 +255,7 @@ function kind(device) {
   return device.includes("meta") ? "meta" : ACCELERATOR.test(device) ? "accelerator" : "cpu";
 }
 
-// ---- ranking.py
+// ---- rank.py
 
 const SHOWN = 5;
 

@@ -126,7 +126,7 @@ const NOT_LOADED =
   "What is known about errors could not be loaded. Check your connection, then change the text or load the page again.";
 const ON_GITHUB = ": a form on GitHub then has the end of your text; nothing is published until you submit it there.";
 
-/** A diagnosis as samedevice/doctor/rendering.py has it: where, one sentence, the fix, and the details last. */
+/** A diagnosis as samedevice/doctor/report.py has it: where, one sentence, the fix, and the details last. */
 function rendered(catalog, { message, says, causes, place, other, ask }, text) {
   const nodes = [];
   const next = ask ? [element("p", {}, "Next: ", ...marked(ask))] : [];

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from samedevice import explain, simulate_cuda
-from samedevice.doctor import live
+from samedevice.doctor import examine
 
 
 def failure(run):
@@ -197,7 +197,7 @@ def test_a_failure_of_the_doctors_own_leaves_what_the_text_tells(monkeypatch):
     def broken(*_, **__):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(live, "culprits", broken)
+    monkeypatch.setattr(examine, "culprits", broken)
     with simulate_cuda(1):
         diagnosis = explain(failure(lambda: nn.Linear(8, 4).cuda()(torch.ones(2, 8))))
     assert diagnosis.message.id == "SD001"
@@ -219,7 +219,7 @@ def test_a_traceback_that_cannot_be_read_leaves_the_message(monkeypatch):
 
 
 def test_a_cause_that_the_catalog_lacks_leaves_what_the_text_tells(monkeypatch):
-    monkeypatch.setattr(live, "cause", lambda about: "no_such_cause")
+    monkeypatch.setattr(examine, "cause", lambda about: "no_such_cause")
     with simulate_cuda(1):
         diagnosis = explain(failure(lambda: nn.Linear(8, 4).cuda()(torch.ones(2, 8))))
     assert diagnosis.causes

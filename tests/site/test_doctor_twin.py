@@ -59,7 +59,7 @@ def test_the_page_finds_what_python_finds_in_awkward_pastes(visit):
 
 def test_the_page_finds_what_python_finds_in_tracebacks_of_every_form(visit):
     doctor = ROOT / "tests" / "doctor"
-    files = [*doctor.glob("tracebacks/*.txt"), *doctor.glob("golden/*.paste")]
+    files = [*doctor.glob("text/tracebacks/*.txt"), *doctor.glob("golden/*.paste")]
     texts = {file.name: file.read_text(encoding="utf-8") for file in files}
     texts |= enumerate(
         re.split(r"^====.*\n", (doctor / "not_device_errors.txt").read_text(encoding="utf-8"), flags=re.M)

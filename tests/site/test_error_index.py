@@ -12,7 +12,7 @@ from lessons.site.escaping import escaped, fence, sentences
 from samedevice import explain
 from samedevice.catalog import load
 from samedevice.doctor.export import exported
-from samedevice.doctor.rendering import change
+from samedevice.doctor.report import change
 
 KB = 1000
 MESSAGES = load().messages

@@ -12,7 +12,7 @@ import pytest
 
 PHONE = {"viewport": {"width": 360, "height": 640}, "device_scale_factor": 3, "has_touch": True, "is_mobile": True}
 SWIPE = 480  # of the 640 px
-PASTE = Path(__file__).parents[1] / "doctor/tracebacks/python-3.13.txt"  # what a run printed
+PASTE = Path(__file__).parents[1] / "doctor/text/tracebacks/python-3.13.txt"  # what a run printed
 COLAB = "https://colab.research.google.com/"
 HANGS = 30  # seconds
 

@@ -19,7 +19,7 @@ from mkdocs.structure.files import Files
 from lessons.site.escaping import escaped, fence, sentences
 from samedevice import explain
 from samedevice.catalog import Cause, Message, load
-from samedevice.doctor.rendering import change
+from samedevice.doctor.report import change
 
 INDEX = "errors/index.md"
 

@@ -1,8 +1,8 @@
 """What a pattern of the catalog may hold: the part of regular expressions that Python and JavaScript read alike.
 
-Text is matched after its line ends and runs of blanks have become single spaces (`samedevice.doctor.paste`), so a
-pattern has no use for anchors or for blanks other than a space. Refused, because the two languages differ or because a
-text made to do so could keep them busy for minutes:
+Text is matched after its line ends and runs of blanks have become single spaces (`samedevice.doctor.text.normalise`),
+so a pattern has no use for anchors or for blanks other than a space. Refused, because the two languages differ or
+because a text made to do so could keep them busy for minutes:
 
 - `\\s`, `\\S`, `^`, `$`, lookaround, inline flags, atomic groups, possessive and lazy repeats, back references;
 - escapes other than `\\w \\W \\d \\D \\b \\B \\n` and of the signs `\\ ^ $ . * + ? ( ) [ ] { } | /`, which are always

@@ -1,13 +1,12 @@
 """The doctor: from an error to what PyTorch is saying, which tensor is at fault, why, and the lines to change.
 
-    paste        whatever was pasted, made into text that patterns can be matched against
-    frames       the frames of a pasted traceback
-    matching     which pattern of the catalog a line holds last
-    reading      which message of the catalog it holds, and what that names
-    ranking      which causes are likely, and what speaks for each
-    live         of an exception, whose frames are still alive: the tensors at fault
+    text         read what was pasted: which message it holds, and which causes are likely
+    culprits     look at the live frames of an exception: which tensors met, and where each came from
+    causes       why a tensor is where it is, and the line to change
+    examine      from an exception to the tensors at fault
     diagnosis    what `explain` returns
-    rendering    a diagnosis as text, for `rich`, as HTML
+    report       print a diagnosis as text, for `rich`, as HTML
+    export       the catalog as the browser's doctor reads it
     address      where the site and the project are
 
 It needs no torch. docs/assets/doctor.js is its twin in the browser, on the same catalog.

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from samedevice.catalog import Message, Other, load
-from samedevice.doctor import live
-from samedevice.doctor.frames import Frame
-from samedevice.doctor.live import Culprit
-from samedevice.doctor.live.text import last_error, traceback_text
-from samedevice.doctor.ranking import LikelyCause, filled, rank
-from samedevice.doctor.reading import read
+from samedevice.doctor import examine
+from samedevice.doctor.examine import Culprit
+from samedevice.doctor.text.rank import LikelyCause, filled, rank
+from samedevice.doctor.text.read import read
+from samedevice.doctor.text.traceback import Frame
 from samedevice.introspect import exceptions
+from samedevice.introspect.tracebacks import last_error, traceback_text
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
@@ -48,19 +48,19 @@ class Diagnosis:
     text: str = ""
 
     def __str__(self) -> str:
-        from samedevice.doctor.rendering import as_text
+        from samedevice.doctor.report import as_text
 
         return as_text(self)
 
     __repr__ = __str__  # what a prompt shows of explain()
 
     def _repr_html_(self) -> str:
-        from samedevice.doctor.rendering import as_html
+        from samedevice.doctor.report import as_html
 
         return as_html(self)
 
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "Iterator[Text]":
-        from samedevice.doctor.rendering import as_rich
+        from samedevice.doctor.report import as_rich
 
         yield as_rich(self, options.max_width)
 
@@ -134,7 +134,7 @@ def _of_exception(error: BaseException) -> Diagnosis:
     likely = [cause.id for cause in diagnosis.causes]
     many = {possible.id for possible in diagnosis.message.causes}
     try:
-        culprits = live.culprits(error, likely, is_mismatch=many >= _OF_A_MISMATCH)
+        culprits = examine.culprits(error, likely, is_mismatch=many >= _OF_A_MISMATCH)
         found = {culprit.cause: culprit for culprit in reversed(culprits)}
         named = dict.fromkeys(culprit.cause for culprit in culprits)
         first = [LikelyCause(load().causes[id_], (found[id_].sentence,)) for id_ in named]

@@ -4,7 +4,7 @@ from typing import Any
 
 from samedevice.catalog import load
 from samedevice.catalog.patterns import glued, javascript, needle
-from samedevice.doctor.rendering import change, lesson_path
+from samedevice.doctor.report import change, lesson_path
 
 
 def exported() -> dict[str, Any]:

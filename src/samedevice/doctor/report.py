@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from samedevice.doctor.diagnosis import Diagnosis
-    from samedevice.doctor.live import Culprit
+    from samedevice.doctor.examine import Culprit
 
 _WIDTH = 88
 _SHOWN = 3  # causes whose change text shows; HTML folds

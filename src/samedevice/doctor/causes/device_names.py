@@ -9,12 +9,12 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from samedevice.doctor.live.backward import returned_by_a_hook
-from samedevice.doctor.live.files import loaded
-from samedevice.doctor.live.retold import made_in_a_replica, returned_gradient, touched_in_a_worker
-from samedevice.doctor.live.scene import Scene
-from samedevice.doctor.live.suspects import Party, parties_of
-from samedevice.doctor.live.unreduced import waited_for
+from samedevice.doctor.causes.checkpoints import loaded
+from samedevice.doctor.causes.distributed import waited_for
+from samedevice.doctor.causes.gradients import returned_by_a_hook
+from samedevice.doctor.culprits.failure import Scene
+from samedevice.doctor.culprits.operands import Party, parties_of
+from samedevice.doctor.culprits.quoted_frames import made_in_a_replica, returned_gradient, touched_in_a_worker
 from samedevice.introspect import objects
 from samedevice.introspect.frames import Call
 from samedevice.introspect.objects import MISSING

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from samedevice import explain
-from samedevice.doctor.frames import Frame
+from samedevice.doctor.text.traceback import Frame
 
 TRACEBACKS = Path(__file__).parent / "tracebacks"
 ERROR = (

@@ -2,9 +2,9 @@
 
 import ast
 
-from samedevice.doctor.live.about import Suspect
-from samedevice.doctor.live.moves import is_where_wanted
-from samedevice.doctor.live.rewriting import made_there
+from samedevice.doctor.causes.moves import is_where_wanted
+from samedevice.doctor.causes.rewriting import made_there
+from samedevice.doctor.culprits.evidence import Suspect
 from samedevice.introspect import classes, objects, origins
 from samedevice.introspect.origins import device_argument, kind_of
 from samedevice.placement.holders import Holder

@@ -2,8 +2,8 @@
 
 import ast
 
-from samedevice.doctor.live.about import Suspect
-from samedevice.doctor.live.modules import root_of
+from samedevice.doctor.causes.models import root_of
+from samedevice.doctor.culprits.evidence import Suspect
 from samedevice.introspect import objects, origins
 from samedevice.introspect.expressions import parsed, text_of
 from samedevice.introspect.frames import Call

@@ -6,9 +6,9 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-from samedevice.doctor.live.rewriting import moved_to, replaced
-from samedevice.doctor.live.scene import Scene
-from samedevice.doctor.live.suspects import Party
+from samedevice.doctor.causes.rewriting import moved_to, replaced
+from samedevice.doctor.culprits.failure import Scene
+from samedevice.doctor.culprits.operands import Party
 from samedevice.introspect import objects
 from samedevice.introspect.expressions import parsed
 from samedevice.introspect.frames import scope

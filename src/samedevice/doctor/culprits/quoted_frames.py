@@ -12,9 +12,9 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-from samedevice.doctor.live.rewriting import moved_to, replaced, replaced_in
-from samedevice.doctor.live.scene import Scene
-from samedevice.doctor.live.suspects import Party
+from samedevice.doctor.causes.rewriting import moved_to, replaced, replaced_in
+from samedevice.doctor.culprits.failure import Scene
+from samedevice.doctor.culprits.operands import Party
 from samedevice.introspect import classes, objects
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import scope

@@ -4,8 +4,8 @@ import ast
 import re
 from typing import Any
 
-from samedevice.doctor.live.about import Suspect
-from samedevice.doctor.live.scene import own
+from samedevice.doctor.culprits.evidence import Suspect
+from samedevice.doctor.culprits.failure import own
 from samedevice.introspect import objects
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call

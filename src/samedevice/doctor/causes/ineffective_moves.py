@@ -9,8 +9,8 @@ import re
 import types
 from typing import Any
 
-from samedevice.doctor.live.about import Suspect
-from samedevice.doctor.live.totals import is_written_to
+from samedevice.doctor.causes.running_totals import is_written_to
+from samedevice.doctor.culprits.evidence import Suspect
 from samedevice.introspect import objects, origins
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call, scope

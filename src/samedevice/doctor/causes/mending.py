@@ -5,15 +5,15 @@ import copy
 import re
 from typing import Any
 
-from samedevice.doctor.live.about import Suspect
-from samedevice.doctor.live.anew import empty_at_first, put_in_its_place, where_it_was
-from samedevice.doctor.live.arrays import array_there, on_the_cpu
-from samedevice.doctor.live.files import mapped
-from samedevice.doctor.live.modules import assigned_below_an_optimizer, created_once, filled, registered, root_of
-from samedevice.doctor.live.rewriting import LONGEST, in_line, is_code, made_there, set_to
-from samedevice.doctor.live.unreduced import frozen
-from samedevice.doctor.live.vain import second_name
-from samedevice.doctor.live.wanted import device_asked_for, device_at, device_of_the_text
+from samedevice.doctor.causes.buffers import empty_at_first, put_in_its_place, where_it_was
+from samedevice.doctor.causes.checkpoints import mapped
+from samedevice.doctor.causes.cpu_only import array_there, on_the_cpu
+from samedevice.doctor.causes.distributed import frozen
+from samedevice.doctor.causes.ineffective_moves import second_name
+from samedevice.doctor.causes.models import assigned_below_an_optimizer, created_once, filled, registered, root_of
+from samedevice.doctor.causes.rewriting import LONGEST, in_line, is_code, made_there, set_to
+from samedevice.doctor.causes.wanted_device import device_asked_for, device_at, device_of_the_text
+from samedevice.doctor.culprits.evidence import Suspect
 from samedevice.introspect import objects, origins
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.objects import MISSING

@@ -3,9 +3,9 @@
 import ast
 import re
 
-from samedevice.doctor.live.about import Suspect
-from samedevice.doctor.live.rewriting import in_line, set_to
-from samedevice.doctor.live.suspects import parties_of
+from samedevice.doctor.causes.rewriting import in_line, set_to
+from samedevice.doctor.culprits.evidence import Suspect
+from samedevice.doctor.culprits.operands import parties_of
 from samedevice.introspect import objects, origins
 from samedevice.introspect.expressions import parsed, text_of
 from samedevice.introspect.values import value

@@ -5,8 +5,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from samedevice.doctor.live.expected import expected_device, is_told_by_source, receiver
-from samedevice.doctor.live.scene import Scene
+from samedevice.doctor.culprits.expected_device import expected_device, is_told_by_source, receiver
+from samedevice.doctor.culprits.failure import Scene
 from samedevice.introspect import objects
 from samedevice.introspect.frames import Call
 from samedevice.introspect.objects import MISSING

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 
 from samedevice.catalog import Cause, Clue, load
-from samedevice.doctor.reading import Reading
+from samedevice.doctor.text.read import Reading
 
 _SHOWN = 5
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from samedevice.doctor.live.scene import Scene
+from samedevice.doctor.culprits.failure import Scene
 from samedevice.introspect import objects
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call

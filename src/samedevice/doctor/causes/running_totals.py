@@ -3,7 +3,7 @@
 import ast
 import re
 
-from samedevice.doctor.live.about import Suspect
+from samedevice.doctor.culprits.evidence import Suspect
 from samedevice.introspect import classes, objects
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import scope

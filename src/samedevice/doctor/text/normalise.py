@@ -28,7 +28,7 @@ _PREFIX = re.compile(
     r"|\([\w:.-]{1,80} pid=[0-9]{1,9}(?:, ip=[0-9.]{1,20})?\)|[>|]) ?)+",
     re.MULTILINE | re.ASCII,
 )
-# pytest marks the error with "E", and the failing line with ">", which `samedevice.doctor.frames` reads.
+# pytest marks the error with "E", and the failing line with ">", which `samedevice.doctor.text.traceback` reads.
 _PYTEST = re.compile("^E(?: {3,40}|$)", re.MULTILINE)
 
 

@@ -5,10 +5,10 @@ import copy
 import re
 from collections.abc import Iterator
 
-from samedevice.doctor.live.about import Suspect
-from samedevice.doctor.live.rewriting import in_line
-from samedevice.doctor.live.scene import Scene
-from samedevice.doctor.live.suspects import Party
+from samedevice.doctor.causes.rewriting import in_line
+from samedevice.doctor.culprits.evidence import Suspect
+from samedevice.doctor.culprits.failure import Scene
+from samedevice.doctor.culprits.operands import Party
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call
 from samedevice.introspect.origins import Origin

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 
 from samedevice.catalog import Message, Other
-from samedevice.doctor.frames import Frame, frames
-from samedevice.doctor.matching import Found, last_message, last_message_unbroken, last_other
-from samedevice.doctor.paste import clean, lines, squeezed
+from samedevice.doctor.text.match import Found, last_message, last_message_unbroken, last_other
+from samedevice.doctor.text.normalise import clean, lines, squeezed
+from samedevice.doctor.text.traceback import Frame, frames
 
 WINDOW = 200_000  # characters read at once, from the end; the page reads one window
 _OVERLAP = 8_000  # no message is longer

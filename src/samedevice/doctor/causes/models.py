@@ -4,9 +4,9 @@ import ast
 import copy
 from typing import Any
 
-from samedevice.doctor.live.about import Suspect
-from samedevice.doctor.live.rewriting import in_line, set_to
-from samedevice.doctor.live.wanted import device_at
+from samedevice.doctor.causes.rewriting import in_line, set_to
+from samedevice.doctor.causes.wanted_device import device_at
+from samedevice.doctor.culprits.evidence import Suspect
 from samedevice.introspect import objects, origins
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call

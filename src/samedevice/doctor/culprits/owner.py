@@ -4,7 +4,7 @@ import ast
 import functools
 import re
 
-from samedevice.doctor.live.about import Suspect
+from samedevice.doctor.culprits.evidence import Suspect
 from samedevice.introspect import classes, objects
 from samedevice.introspect.expressions import parsed
 from samedevice.introspect.objects import MISSING

@@ -25,15 +25,15 @@ wanted      the device that it names
 from dataclasses import dataclass
 
 from samedevice.catalog import load
-from samedevice.doctor.live.about import suspect
-from samedevice.doctor.live.backward import left_behind
-from samedevice.doctor.live.lone import data_parallel, is_gathering, is_lone, lone_suspects
-from samedevice.doctor.live.mending import fix
-from samedevice.doctor.live.owners import owner
-from samedevice.doctor.live.retold import returned_by_replicas
-from samedevice.doctor.live.scene import Scene
-from samedevice.doctor.live.suspects import is_told, parties, suspects
-from samedevice.doctor.live.verdict import cause
+from samedevice.doctor.causes.device_names import data_parallel, is_gathering, is_lone, lone_suspects
+from samedevice.doctor.causes.gradients import left_behind
+from samedevice.doctor.causes.inputs import cause
+from samedevice.doctor.causes.mending import fix
+from samedevice.doctor.culprits.evidence import suspect
+from samedevice.doctor.culprits.failure import Scene
+from samedevice.doctor.culprits.operands import is_told, parties, suspects
+from samedevice.doctor.culprits.owner import owner
+from samedevice.doctor.culprits.quoted_frames import returned_by_replicas
 from samedevice.introspect import exceptions, objects
 from samedevice.introspect.frames import calls
 

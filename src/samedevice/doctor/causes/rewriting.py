@@ -5,7 +5,7 @@ import copy
 import re
 from typing import Any
 
-from samedevice.doctor.live.about import Suspect
+from samedevice.doctor.culprits.evidence import Suspect
 from samedevice.introspect import objects, origins
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.objects import MISSING

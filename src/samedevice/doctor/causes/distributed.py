@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from samedevice.doctor.live.about import Suspect
-from samedevice.doctor.live.scene import Scene
-from samedevice.doctor.live.suspects import Party
+from samedevice.doctor.culprits.evidence import Suspect
+from samedevice.doctor.culprits.failure import Scene
+from samedevice.doctor.culprits.operands import Party
 from samedevice.introspect import objects
 from samedevice.introspect.origins import Origin
 from samedevice.introspect.values import Operand

@@ -4,14 +4,14 @@ import ast
 import re
 import types
 
-from samedevice.doctor.live.about import Suspect, is_of_a_library, made_and_called
-from samedevice.doctor.live.anew import kept_from_a_call, put_in_its_place
-from samedevice.doctor.live.expected import expected_device
-from samedevice.doctor.live.moves import not_moved_because
-from samedevice.doctor.live.rewriting import is_code
-from samedevice.doctor.live.suspects import joins, wants_cpu
-from samedevice.doctor.live.totals import given_in, grows, is_updated, is_written_to
-from samedevice.doctor.live.vain import moved_in_vain
+from samedevice.doctor.causes.buffers import kept_from_a_call, put_in_its_place
+from samedevice.doctor.causes.ineffective_moves import moved_in_vain
+from samedevice.doctor.causes.moves import not_moved_because
+from samedevice.doctor.causes.rewriting import is_code
+from samedevice.doctor.causes.running_totals import given_in, grows, is_updated, is_written_to
+from samedevice.doctor.culprits.evidence import Suspect, is_of_a_library, made_and_called
+from samedevice.doctor.culprits.expected_device import expected_device
+from samedevice.doctor.culprits.operands import joins, wants_cpu
 from samedevice.introspect import objects, origins
 from samedevice.introspect.frames import Call, scope
 from samedevice.introspect.origins import kind_of, origin

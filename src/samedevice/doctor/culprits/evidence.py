@@ -5,10 +5,10 @@ import types
 from dataclasses import dataclass, replace
 from typing import Any
 
-from samedevice.doctor.live.expected import expected_device, receiver
-from samedevice.doctor.live.scene import Scene
-from samedevice.doctor.live.suspects import Party, parties_of
-from samedevice.doctor.live.trail import Trail, trail
+from samedevice.doctor.culprits.expected_device import expected_device, receiver
+from samedevice.doctor.culprits.failure import Scene
+from samedevice.doctor.culprits.operands import Party, parties_of
+from samedevice.doctor.culprits.provenance import Trail, trail
 from samedevice.introspect import classes, objects, origins
 from samedevice.introspect.expressions import parsed, text_of
 from samedevice.introspect.frames import Call

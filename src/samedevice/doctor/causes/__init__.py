@@ -1,0 +1,1 @@
+"""Why a tensor is where it is, and the line to change."""
