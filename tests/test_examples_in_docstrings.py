@@ -6,7 +6,7 @@ import importlib
 import pytest
 
 MODULES = [
-    "doctor.diagnosis",
+    "doctor.explanation",
     "introspect.classes",
     "introspect.exceptions",
     "introspect.expressions",

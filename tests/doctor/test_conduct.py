@@ -12,6 +12,7 @@ from torch import nn
 
 from samedevice import explain, simulate_cuda
 from samedevice.doctor import examine
+from samedevice.doctor.causes.registry import Cause
 
 
 def failure(run):
@@ -197,7 +198,7 @@ def test_a_failure_of_the_doctors_own_leaves_what_the_text_tells(monkeypatch):
     def broken(*_, **__):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(examine, "culprits", broken)
+    monkeypatch.setattr("samedevice.doctor.explanation.find_culprits", broken)
     with simulate_cuda(1):
         diagnosis = explain(failure(lambda: nn.Linear(8, 4).cuda()(torch.ones(2, 8))))
     assert diagnosis.message.id == "SD001"
@@ -211,7 +212,7 @@ def test_a_traceback_that_cannot_be_read_leaves_the_message(monkeypatch):
     def broken(_):
         raise ZeroDivisionError
 
-    monkeypatch.setattr("samedevice.doctor.diagnosis.traceback_text", broken)
+    monkeypatch.setattr("samedevice.doctor.explanation.traceback_text", broken)
     with simulate_cuda(1):
         diagnosis = explain(failure(lambda: nn.Linear(8, 4).cuda()(torch.ones(2, 8))))
     assert diagnosis.message.id == "SD001"
@@ -219,7 +220,7 @@ def test_a_traceback_that_cannot_be_read_leaves_the_message(monkeypatch):
 
 
 def test_a_cause_that_the_catalog_lacks_leaves_what_the_text_tells(monkeypatch):
-    monkeypatch.setattr(examine, "cause", lambda about: "no_such_cause")
+    monkeypatch.setattr(examine, "detected", lambda evidence: Cause("no_such_cause"))
     with simulate_cuda(1):
         diagnosis = explain(failure(lambda: nn.Linear(8, 4).cuda()(torch.ones(2, 8))))
     assert diagnosis.causes

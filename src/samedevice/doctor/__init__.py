@@ -3,6 +3,7 @@
     text         read what was pasted: which message it holds, and which causes are likely
     culprits     look at the live frames of an exception: which tensors met, and where each came from
     causes       why a tensor is where it is, and the line to change
+    explanation  from an error, or the text of one, to its diagnosis
     examine      from an exception to the tensors at fault
     diagnosis    what `explain` returns
     report       print a diagnosis as text, for `rich`, as HTML
@@ -12,6 +13,7 @@
 It needs no torch. docs/assets/doctor.js is its twin in the browser, on the same catalog.
 """
 
-from samedevice.doctor.diagnosis import Diagnosis, explain
+from samedevice.doctor.diagnosis import Diagnosis
+from samedevice.doctor.explanation import explain
 
 __all__ = ["Diagnosis", "explain"]

@@ -18,8 +18,8 @@ from samedevice.doctor.address import error_page, issue_form, site
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from samedevice.doctor.diagnosis import Diagnosis
-    from samedevice.doctor.examine import Culprit
+    from samedevice.doctor.diagnosis import Culprit, Diagnosis
+
 
 _WIDTH = 88
 _SHOWN = 3  # causes whose change text shows; HTML folds

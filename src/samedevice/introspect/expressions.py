@@ -3,10 +3,35 @@
 import ast
 import io
 import tokenize
+from dataclasses import dataclass
 
 # Python 3.12 splits an f-string into several tokens; before, it is one string.
 _FSTRING_START = getattr(tokenize, "FSTRING_START", None)
 _FSTRING_END = getattr(tokenize, "FSTRING_END", None)
+
+
+@dataclass(frozen=True)
+class Expression:
+    """An expression of a program: its syntax tree, and its text as most people write it.
+
+    Example:
+        >>> Expression.of(parsed("batch['labels']")).text
+        'batch["labels"]'
+    """
+
+    node: ast.expr
+    text: str
+
+    @classmethod
+    def of(cls, node: ast.expr) -> "Expression":
+        """Print the expression that a syntax tree stands for."""
+        return cls(node, text_of(node))
+
+    @classmethod
+    def parse(cls, text: str) -> "Expression":
+        """Parse a text. One that is no expression becomes a name that no program has, so it stands for nothing."""
+        node = parsed(text)
+        return cls(node if isinstance(node, ast.expr) else ast.Name(text, ast.Load()), text)
 
 
 def text_of(node: ast.AST) -> str:

@@ -19,28 +19,34 @@ FACTORIES = {
 
 
 MOVES = {"to", "cuda", "cpu"}
+_END = 10**9  # a line below all others
 
 
 @dataclass(frozen=True)
 class Origin:
-    """How a name came about.
+    """Where a name got its value.
 
     Attributes:
-        kind: "loop" (a `for` gave it), "made" (a factory of torch), "moved" (.to, .cuda, .cpu), "call" (of something
-            else), "argument" (of the function) or "other".
-        statement: what gave it, or None for an argument.
-        value: the expression on its right, or what the loop goes over.
-        in_loop: whether it was given anew in the loop that the failing line stands in.
+        kind: "loop" (from a `for`), "created" (by a factory of torch), "moved" (by .to, .cuda or .cpu), "call" (of
+            something else), "argument" (of the function) or "other".
+        statement: the statement that gave the value, or None for an argument.
+        value: the expression on the right of that statement, or what the loop goes over.
     """
 
     kind: str
     statement: ast.stmt | ast.comprehension | None
     value: ast.expr | None
-    in_loop: bool = False
 
 
-def origin(name: str, scope: ast.AST, line: int, failed: ast.stmt | None = None) -> Origin:
-    """Where `name` got the value that it has at `line` of `scope`; not in the statement that failed there."""
+def find_origin(name: str, scope: ast.AST, line: int = _END, failed: ast.stmt | None = None) -> Origin:
+    """Find where `name` got the value that it has at a line of a function, which is its end by default.
+
+    Arguments:
+        name: such as "x" or "self.scale".
+        scope: the statements of the function.
+        line: the line at which the value counts.
+        failed: the statement that failed at that line: it has not given any value yet.
+    """
     best: tuple[int, Origin] | None = None
     for node in ast.walk(scope):
         found = gives(node, name) if node is not failed else None
@@ -57,25 +63,25 @@ def origin(name: str, scope: ast.AST, line: int, failed: ast.stmt | None = None)
 
 
 def kind_of(value: ast.expr) -> str:
-    """What an expression makes: "made", "moved", "call" or "other"."""
+    """Tell how an expression makes its value: "created", "moved", "call" or "other"."""
     match value:
         case ast.Call():
             name = called(value)
             if name in FACTORIES:
-                return "made"
-            if name in ("to", "cuda", "cpu"):
+                return "created"
+            if name in MOVES:
                 return "moved"
             receiver = value.func.value if isinstance(value.func, ast.Attribute) else None
             # torch.zeros(3).float() and torch.triu(torch.ones(3, 3)) are made where their inner call made them.
             begins = ast.unparse(value.func).split(".")
             arguments = value.args[:1] if begins[0] in ("torch", "F") or "functional" in begins else []
             for inner in [receiver, *arguments]:
-                if inner is not None and kind_of(inner) in ("made", "moved"):
+                if inner is not None and kind_of(inner) in ("created", "moved"):
                     return kind_of(inner)
             return "call"
         case ast.BinOp():
             sides = (kind_of(value.left), kind_of(value.right))
-            return next((kind for kind in ("made", "moved") if kind in sides), "other")
+            return next((kind for kind in ("created", "moved") if kind in sides), "other")
         case ast.Compare():
             return kind_of(value.left)
         case ast.IfExp():
@@ -88,7 +94,7 @@ def kind_of(value: ast.expr) -> str:
 
 
 def called(node: ast.Call) -> str:
-    """The last name of what is called."""
+    """Return the last name of what is called: "zeros" of `torch.zeros(3)`."""
     match node.func:
         case ast.Attribute(attr=name) | ast.Name(id=name):
             return name
@@ -96,22 +102,23 @@ def called(node: ast.Call) -> str:
 
 
 def device_argument(node: ast.Call) -> ast.expr | None:
+    """Return what a call passes as `device=`."""
     return next((keyword.value for keyword in node.keywords if keyword.arg == "device"), None)
 
 
 def discarded_move(name: str, scope: ast.AST) -> ast.Expr | None:
-    """A statement `name.to(...)` whose result nobody takes."""
+    """Find a statement `name.to(...)`, whose result is thrown away."""
     return next((node for moved, node in _discarded(scope) if moved == name), None)
 
 
 def discarded_moves(scope: ast.AST) -> list[str]:
-    """What is moved in statements whose result nobody takes."""
+    """Return what is moved in statements that throw the result away."""
     return [moved for moved, _ in _discarded(scope)]
 
 
 def moved_in_a_loop(scope: ast.AST) -> set[str]:
-    """The names of containers whose tensors a loop moves one by one, in vain."""
-    loops = [origin(moved, scope, 10**9) for moved in discarded_moves(scope)]
+    """Return the names of containers whose tensors a loop moves one by one, and throws each result away."""
+    loops = [find_origin(moved, scope) for moved in discarded_moves(scope)]
     over = [loop.value for loop in loops if loop.kind == "loop" and loop.value is not None]
     return {node.id for value in over for node in ast.walk(value) if isinstance(node, ast.Name)}
 
@@ -124,7 +131,7 @@ def _discarded(scope: ast.AST) -> Iterator[tuple[str, ast.Expr]]:
 
 
 def discarded_in(held_by: object, name: str) -> ast.Expr | None:
-    """A statement `self.name.to(...)`, whose result nobody takes, in the methods of an object's class."""
+    """Find a statement `self.name.to(...)`, whose result is thrown away, in the methods of an object's class."""
     for owner in classes.mro(type(held_by)):
         for method in classes.namespace(owner).values():
             if type(method) is types.FunctionType and name in method.__code__.co_names:
@@ -135,18 +142,18 @@ def discarded_in(held_by: object, name: str) -> ast.Expr | None:
 
 
 def assigned(held_by: object, name: str) -> ast.expr | None:
-    """What the methods of an object's class assign to the attribute `name`, `__init__` first."""
-    return assigned_in(held_by, name, "__init__") or next(assigned_anew(held_by, name), None)
+    """Return what the methods of an object's class assign to the attribute `name`, `__init__` first."""
+    return assigned_in(held_by, name, "__init__") or next(reassigned(held_by, name), None)
 
 
 def assigned_in(held_by: object, name: str, method: str) -> ast.expr | None:
-    """What one of its methods assigns to it."""
+    """Return what one method of an object's class assigns to the attribute `name`."""
     methods = (classes.namespace(owner).get(method) for owner in classes.mro(type(held_by)))
-    return next(filter(None, (_assigned(one, name) for one in methods)), None)
+    return next(filter(None, (_assigned(function, name) for function in methods)), None)
 
 
-def assigned_anew(held_by: object, name: str) -> Iterator[ast.expr]:
-    """What the methods other than `__init__` assign to it."""
+def reassigned(held_by: object, name: str) -> Iterator[ast.expr]:
+    """Yield what the methods other than `__init__` assign to the attribute `name`."""
     for owner in classes.mro(type(held_by)):
         for key, method in classes.namespace(owner).items():
             if key != "__init__" and (found := _assigned(method, name)) is not None:
@@ -157,11 +164,11 @@ def _assigned(method: object, name: str) -> ast.expr | None:
     if type(method) is not types.FunctionType or name not in method.__code__.co_names:
         return None
     tree = scope_of(method.__code__, method.__globals__)
-    return origin(f"self.{name}", tree, 10**9).value if tree is not None else None
+    return find_origin(f"self.{name}", tree).value if tree is not None else None
 
 
 def gives(node: ast.AST, name: str) -> Origin | None:
-    """What a statement gives to `name`, or None where it gives it nothing."""
+    """Return the origin that a statement is for `name`, or None where it gives that name no value."""
     match node:
         case ast.Assign():
             for target in node.targets:
@@ -178,7 +185,7 @@ def gives(node: ast.AST, name: str) -> Origin | None:
 
 
 def _part(target: ast.expr, value: ast.expr, name: str) -> ast.expr:
-    """Of `a, b = f(), g()` the value of one name."""
+    """Return the part of `a, b = f(), g()` that one name gets."""
     if isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, (ast.Tuple, ast.List)):
         for part, item in zip(target.elts, value.elts, strict=False):
             if _names(part, name):
@@ -197,5 +204,5 @@ def _arguments(scope: ast.AST) -> set[str]:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             every = node.args
             named = [*every.posonlyargs, *every.args, *every.kwonlyargs, every.vararg, every.kwarg]
-            return {one.arg for one in named if one}
+            return {argument.arg for argument in named if argument}
     return set()

@@ -11,22 +11,28 @@ from dataclasses import dataclass
 from typing import Any
 
 from samedevice.introspect import objects
-from samedevice.introspect.expressions import text_of
+from samedevice.introspect.expressions import Expression
 from samedevice.introspect.frames import Call, scope
 from samedevice.introspect.objects import MISSING
 
 
 @dataclass(frozen=True, eq=False)
-class Operand:
-    """One thing that takes part in a failing call: its expression, and its value or MISSING."""
+class Argument:
+    """One part that a failing expression works on, such as `x` and `y` of `x + y`.
+
+    Attributes:
+        node: the part in the source.
+        value: what it stands for, or MISSING where that is not known.
+        role: the name of the argument that it is passed for, where the source has one, else "".
+    """
 
     node: ast.expr
     value: Any
-    role: str = ""  # the argument that it is given to, where the source names one
+    role: str = ""
 
     @property
-    def expression(self) -> str:
-        return text_of(self.node)
+    def expression(self) -> Expression:
+        return Expression.of(self.node)
 
 
 def value(node: ast.AST, call: Call) -> Any:
@@ -117,12 +123,12 @@ def _joined(node: ast.JoinedStr, call: Call) -> Any:
     return "".join(map(str, parts)) if all(type(part) in (str, int) for part in parts) else MISSING
 
 
-def operands(call: Call) -> list[Operand]:
+def arguments(call: Call) -> list[Argument]:
     """What the failing expression of a frame works on, in its order."""
-    return list(_operands(call.node, call)) if call.node is not None else []
+    return list(_parts(call.node, call)) if call.node is not None else []
 
 
-def _operands(node: ast.AST, call: Call) -> Iterator[Operand]:
+def _parts(node: ast.AST, call: Call) -> Iterator[Argument]:
     parts: list[tuple[ast.expr, str]]
     match node:
         case ast.BinOp():
@@ -138,7 +144,7 @@ def _operands(node: ast.AST, call: Call) -> Iterator[Operand]:
         case ast.Assign(targets=[ast.Attribute() as target]):
             parts = [(target.value, ""), (node.value, "")]
         case ast.Assign():
-            yield from _operands(node.value, call)
+            yield from _parts(node.value, call)
             return
         case ast.Subscript():
             parts = [(node.value, ""), (node.slice, "index")]
@@ -153,7 +159,7 @@ def _operands(node: ast.AST, call: Call) -> Iterator[Operand]:
             parts = [(node.value, "")]
         case ast.Expr() | ast.Return() | ast.Await():
             if node.value is not None:
-                yield from _operands(node.value, call)
+                yield from _parts(node.value, call)
             return
         case ast.For() | ast.AsyncFor():
             parts = [(node.iter, "")]
@@ -165,7 +171,7 @@ def _operands(node: ast.AST, call: Call) -> Iterator[Operand]:
         yield from _flat(part, role, call)
 
 
-def _flat(node: ast.expr, role: str, call: Call) -> Iterator[Operand]:
+def _flat(node: ast.expr, role: str, call: Call) -> Iterator[Argument]:
     found = value(node, call)
     if found is MISSING and isinstance(node, (ast.List, ast.Tuple)):
         for item in node.elts:
@@ -177,7 +183,7 @@ def _flat(node: ast.expr, role: str, call: Call) -> Iterator[Operand]:
         for item in node.args:
             yield from _flat(item, role, call)
     else:
-        yield Operand(node, found, role)
+        yield Argument(node, found, role)
 
 
 def _hands_on(node: ast.Call) -> bool:

@@ -1,52 +1,102 @@
-"""The line to change where a tensor met NumPy: a copy on the CPU for NumPy, or the array where the tensor is."""
+"""Tensors on an accelerator that are wanted on the CPU: by NumPy, by an argument of PyTorch's, by pinned memory."""
 
 import ast
 import re
+from collections.abc import Iterable
 
-from samedevice.doctor.causes.rewriting import in_line, set_to
-from samedevice.doctor.culprits.evidence import Suspect
-from samedevice.doctor.culprits.operands import parties_of
+from samedevice.doctor.causes.generators import loader_with
+from samedevice.doctor.causes.registry import cause
+from samedevice.doctor.causes.rewriting import assigned, in_line
+from samedevice.doctor.culprits.evidence import Evidence
+from samedevice.doctor.culprits.failure import Failure
+from samedevice.doctor.culprits.lone_tensor import of_the_first_frame, off_the_cpu, tensors_on_accelerators
+from samedevice.doctor.culprits.operands import Operand, operands_of
 from samedevice.introspect import objects, origins
 from samedevice.introspect.expressions import parsed, text_of
-from samedevice.introspect.values import value
+from samedevice.introspect.frames import Call
+from samedevice.introspect.values import Argument, arguments, value
+
+numpy = cause("numpy_conversion", is_alone=True)
+argument = cause("cpu_only_argument", is_alone=True)
+argument.find(tensors_on_accelerators)
+pinned = cause("pin_memory_on_cuda_tensor", is_alone=True)
+pinned.find(tensors_on_accelerators)
 
 
-def on_the_cpu(about: Suspect) -> str:
-    """The failing line with a copy on the CPU: of the tensor, or of each in the list that the line names."""
-    name = about.expression
-    whole = re.fullmatch(r"(.+)\[\d+\]", name)
-    if whole and name not in text_of(about.call.statement or ast.Pass()):
-        kept = [tensor for _, tensor in objects.inside(value(parsed(whole[1]), about.call))]
-        detached = ".detach()" * any(objects.requires_grad(tensor) for tensor in kept)
-        return in_line(about, f"[value{detached}.cpu() for value in {whole[1]}]", of=whole[1])
-    return in_line(about, f"{name}{'.detach()' * _learns(about)}.cpu()")
+@numpy.find
+def array_or_tensor(failure: Failure) -> list[Operand]:
+    """Find the array that met a tensor, or the tensor that NumPy was given."""
+    return of_the_first_frame(failure.calls_below[::-1], _array_or_tensors)
 
 
-def array_there(about: Suspect) -> str:
-    """The failing line with a tensor in place of the array, of the dtype and on the device of the one beside it."""
-    beside = (one for one in parties_of(about.party.call) if one.tensor is not None and one.device != "cpu")
-    array, tensor = about.expression, next(beside)
-    name = tensor.operand.expression
+def _array_or_tensors(call: Call) -> Iterable[Operand]:
+    array = _array_beside_a_tensor(call)
+    return [Operand(None, "cpu", call, array)] if array is not None else off_the_cpu(call)
+
+
+def _array_beside_a_tensor(call: Call) -> Argument | None:
+    """Return the array of `x - array`. Here the array can move, but NumPy would take `x` to the CPU."""
+    if not isinstance(call.node, (ast.BinOp, ast.AugAssign, ast.Compare)):
+        return None
+    if not any(operand.tensor is not None and operand.device != "cpu" for operand in operands_of(call)):
+        return None
+    return next((argument for argument in arguments(call) if objects.is_array(argument.value)), None)
+
+
+@numpy.fix
+def array_there_or_copy(evidence: Evidence) -> str:
+    """Make a tensor of the array where the other tensor is; else give NumPy a copy on the CPU."""
+    if objects.is_array(evidence.operand.argument.value):
+        return _array_there(evidence)
+    return copied_to_the_cpu(evidence)
+
+
+@argument.fix
+def copied_to_the_cpu(evidence: Evidence) -> str:
+    """Write the failing line with a copy on the CPU: of the tensor, or of each one in the list that the line names."""
+    name = evidence.expression.text
+    of_a_list = re.fullmatch(r"(.+)\[\d+\]", name)
+    if of_a_list and name not in text_of(evidence.call.statement or ast.Pass()):
+        tensors = [tensor for _, tensor in objects.inside(value(parsed(of_a_list[1]), evidence.call))]
+        detached = ".detach()" * any(objects.requires_grad(tensor) for tensor in tensors)
+        return in_line(evidence, f"[value{detached}.cpu() for value in {of_a_list[1]}]", of_a_list[1])
+    return in_line(evidence, f"{name}{'.detach()' * _has_a_gradient(evidence)}.cpu()")
+
+
+@pinned.fix
+def pinned_on_the_cpu(evidence: Evidence) -> str:
+    """Pin a copy on the CPU; where a DataLoader pins, let it not."""
+    if evidence.operand.tensor is not None and not evidence.operand.call.in_library:
+        return in_line(evidence, f"{evidence.expression.text}.cpu()")
+    return loader_with(evidence, "pin_memory", None)
+
+
+def _array_there(evidence: Evidence) -> str:
+    """Write the failing line with a tensor in place of the array, of the other one's dtype and on its device."""
+    beside = (operand for operand in operands_of(evidence.operand.call) if operand.device != "cpu")
+    other = next(operand for operand in beside if operand.tensor is not None)
+    name = other.argument.expression.text
     # Whole numbers would lose the array's fractions.
-    dtype = f", dtype={name}.dtype" if objects.is_floating(tensor.tensor) else ""
-    new = f"torch.as_tensor({array}{dtype}, device={name}.device)"
-    mended = in_line(about, new)
-    return mended if mended != new else set_to(about, new)
+    dtype = f", dtype={name}.dtype" if objects.is_floating(other.tensor) else ""
+    new = f"torch.as_tensor({evidence.expression.text}{dtype}, device={name}.device)"
+    line = in_line(evidence, new)
+    return line if line != new else assigned(evidence, new)
 
 
-def _learns(about: Suspect) -> bool:
-    """Whether NumPy would refuse the copy as well, which has a gradient to keep; `.detach()` is right anyway."""
-    node = about.call.node if about.call is about.party.call else None
+def _has_a_gradient(evidence: Evidence) -> bool:
+    """Tell whether NumPy would refuse the copy as well, because it needs a gradient; `.detach()` is right anyway."""
+    call, node = evidence.call, evidence.expression.node
+    failing = call.node if call is evidence.operand.call else None
     if any(
-        isinstance(part, ast.Attribute) and part.attr in ("detach", "data") for part in ast.walk(node or ast.Pass())
+        isinstance(part, ast.Attribute) and part.attr in ("detach", "data") for part in ast.walk(failing or ast.Pass())
     ):
         return False
-    if about.party.tensor is not None and value(parsed(about.expression), about.call) is about.party.tensor:
-        return objects.requires_grad(about.party.tensor)
-    made = parsed(about.expression)
-    if isinstance(made, ast.Call) and origins.called(made).startswith("arg"):
-        return False  # places, whole numbers
-    held = [value(part, about.call) for part in ast.walk(made) if isinstance(part, (ast.Name, ast.Attribute))]
-    return any(objects.requires_grad(one) for one in held if objects.is_tensor(one)) or any(
-        objects.requires_grad(one) for module in held if objects.is_module(module) for one in objects.parameters(module)
-    )
+    if evidence.operand.tensor is not None and value(node, call) is evidence.operand.tensor:
+        return objects.requires_grad(evidence.operand.tensor)
+    if isinstance(node, ast.Call) and origins.called(node).startswith("arg"):
+        return False  # argmax and argmin return places, whole numbers
+    values = [value(part, call) for part in ast.walk(node) if isinstance(part, (ast.Name, ast.Attribute))]
+    modules = [module for module in values if objects.is_module(module)]
+    tensors = [tensor for tensor in values if objects.is_tensor(tensor)]
+    tensors += [parameter for module in modules for parameter in objects.parameters(module)]
+    return any(map(objects.requires_grad, tensors))

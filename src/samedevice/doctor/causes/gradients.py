@@ -1,86 +1,133 @@
-"""What is at fault in a backward, which runs in C++: what a hook returned, a gradient that was left behind."""
+"""Gradients in the wrong place: what a hook or a Function returned, or what was left behind by a move of `.data`."""
 
 import ast
 import re
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from samedevice.doctor.causes.rewriting import moved_to, replaced
-from samedevice.doctor.culprits.failure import Scene
-from samedevice.doctor.culprits.operands import Party
-from samedevice.introspect import objects
-from samedevice.introspect.expressions import parsed
+from samedevice.doctor.causes.registry import cause
+from samedevice.doctor.causes.rewriting import moved_to, replaced, statement_with
+from samedevice.doctor.culprits.evidence import Evidence
+from samedevice.doctor.culprits.failure import Failure
+from samedevice.doctor.culprits.lone_tensor import refused_tensors
+from samedevice.doctor.culprits.operands import Operand
+from samedevice.introspect import classes, objects
+from samedevice.introspect.expressions import parsed, text_of
 from samedevice.introspect.frames import scope
 from samedevice.introspect.libraries import is_ours
-from samedevice.introspect.origins import Origin, origin
-from samedevice.introspect.values import Operand
+from samedevice.introspect.origins import Origin, find_origin
+from samedevice.introspect.values import Argument, returns
 from samedevice.placement.holders import stepped
 
+gradient = cause("grad_device")
 
-def returned_by_a_hook(scene: Scene) -> Iterator[Party]:
-    """The expression that the hook of the message returned, and the line that returns it where the tensor is."""
-    found = re.search(r"hook '([^']+)' has changed the type of value \(was (\S+) got (\S+)\)", scene.text)
-    hook, tensor = _named(found[1], scene) if found else (None, None)
+_OF_A_FUNCTION = re.compile(r"Function (\w+)Backward returned an invalid gradient at index (\d+).*but got (\S+)")
+
+
+@gradient.detect(order=10)
+def is_in_a_backward(evidence: Evidence) -> bool:
+    """Tell whether the text suggests it, and autograd is running."""
+    return gradient.id in evidence.likely_causes and evidence.failure.runs_in("torch/autograd/")
+
+
+@gradient.claim(order=30)
+def left_behind(failure: Failure, likely: Sequence[str], is_mismatch: bool) -> list[Operand] | None:
+    """Claim a mismatch in a backward or in an optimizer, if gradients stayed where their tensors were.
+
+    Those of `w` do in `w.data = w.data.to(device)`.
+    """
+    if not is_mismatch or not failure.runs_below_in("torch/autograd/", "torch/optim/"):
+        return None
+    return list(_left_behind(failure)) or None
+
+
+def _left_behind(failure: Failure) -> Iterator[Operand]:
+    for tensor in _leaves(failure):
+        grad = objects.tensor_attribute(tensor, "grad")
+        if not objects.is_tensor(grad) or objects.device(grad) == objects.device(tensor):
+            continue
+        failure.want(tensor)
+        holder, named = failure.holder(tensor), failure.expression(tensor)
+        if holder is not None and holder.moves and holder.is_named:
+            name, fix = holder.expression, f"{holder.root}.zero_grad()"
+        else:
+            name = named[0].text if named else ""
+            fix = f"{name}.grad = None"
+        node = parsed(f"{name}.grad")
+        if isinstance(node, ast.expr):
+            argument, origin = Argument(node, grad), Origin("other", None, None)
+            yield Operand(grad, objects.device(grad), failure.user_call, argument, origin=origin, fix=fix)
+
+
+@gradient.find
+def returned_gradients(failure: Failure) -> list[Operand]:
+    """Find what a Function's backward or a hook returned; else the tensor that was refused."""
+    return [*_returned_by_a_function(failure), *_returned_by_a_hook(failure)] or refused_tensors(failure)
+
+
+def _returned_by_a_function(failure: Failure) -> Iterator[Operand]:
+    """Find what the backward of the Function returned that the message names, and move it to its first argument."""
+    match = _OF_A_FUNCTION.search(failure.text)
+    namespaces = (names for call in failure.user_calls for names in (call.locals, call.frame.f_globals))
+    function = next((names[match[1]] for names in namespaces if match[1] in names), None) if match else None
+    backward = _method(function, "backward")
+    if match is None or backward is None:
+        return
+    tree = scope(backward.__code__, backward.__globals__)
+    for returned in returns(backward)[-1:]:
+        index = int(match[2])
+        is_one_of_several = isinstance(returned, ast.Tuple) and index < len(returned.elts)
+        node = returned.elts[index] if is_one_of_several else returned  # type: ignore[attr-defined]
+        origin = find_origin(node.id, tree) if isinstance(node, ast.Name) and tree is not None else None
+        arguments = backward.__code__.co_varnames[1 : backward.__code__.co_argcount]
+        moved = moved_to(node, f"{arguments[0]}.device") if arguments else None
+        fix = text_of(ast.Return(replaced(returned, node, moved))) if moved is not None else ""
+        origin = origin or Origin("created", None, node)
+        yield Operand(None, match[3], failure.user_call, Argument(node, None), origin=origin, fix=fix)
+
+
+def _returned_by_a_hook(failure: Failure) -> Iterator[Operand]:
+    """Find what the hook of the message returned, and move it to where the tensor is."""
+    match = re.search(r"hook '([^']+)' has changed the type of value \(was (\S+) got (\S+)\)", failure.text)
+    hook, tensor = _hook(match[1], failure) if match else (None, None)
     tree = scope(hook.__code__, hook.__globals__) if hook is not None else None
-    if found is None or hook is None or tree is None:
+    returned = _returned(hook, tree) if hook is not None and tree is not None else None
+    if match is None or hook is None or tree is None or returned is None:
         return
-    returned = _returned(hook, tree)
-    if returned is None:
-        return
-    came = origin(returned.id, tree, 10**9) if isinstance(returned, ast.Name) else None
-    came = came if came is not None and came.value is not None else Origin("other", None, returned)
-    wanted = objects.device(tensor) if tensor is not None else _device(found[2])
-    given = hook.__code__.co_varnames[: hook.__code__.co_argcount][-1:]
-    is_given_anew = not given or origin(given[0], tree, 10**9).kind != "argument"
-    device = f'"{wanted}"' if is_given_anew else f"{given[0]}.device"
-    text = replaced(tree, returned, moved_to(returned, device))
-    yield Party(None, _device(found[3]), scene.place, Operand(returned, None), came=came, mended=text)
+    origin = find_origin(returned.id, tree) if isinstance(returned, ast.Name) else None
+    origin = origin if origin is not None and origin.value is not None else Origin("other", None, returned)
+    wanted = objects.device(tensor) if tensor is not None else _device(match[2])
+    arguments = hook.__code__.co_varnames[: hook.__code__.co_argcount][-1:]
+    is_reassigned = not arguments or find_origin(arguments[0], tree).kind != "argument"
+    device = f'"{wanted}"' if is_reassigned else f"{arguments[0]}.device"
+    fix = statement_with(tree, returned, moved_to(returned, device))
+    yield Operand(None, _device(match[3]), failure.user_call, Argument(returned, None), origin=origin, fix=fix)
 
 
-def left_behind(scene: Scene) -> Iterator[Party]:
-    """The gradients that stayed where their tensors were, as those of `w` do in `w.data = w.data.to(device)`."""
-    if not any(
-        part in call.file.replace("\\", "/") for call in scene.below for part in ("torch/autograd/", "torch/optim/")
-    ):
-        return
-    for tensor in _leaves(scene):
-        kept = objects.tensor_attribute(tensor, "grad")
-        if objects.is_tensor(kept) and objects.device(kept) != objects.device(tensor):
-            scene.want(tensor)
-            held, found = scene.holder(tensor), scene.expression(tensor)
-            is_parameter = held is not None and held.moves and held.is_named
-            name = held.expression if is_parameter else found[0] if found else ""  # type: ignore[union-attr]
-            text = f"{held.root}.zero_grad()" if is_parameter else f"{name}.grad = None"  # type: ignore[union-attr]
-            node = parsed(f"{name}.grad")
-            if isinstance(node, ast.expr):
-                came = Origin("other", None, None)
-                yield Party(kept, objects.device(kept), scene.place, Operand(node, kept), came=came, mended=text)
+def _leaves(failure: Failure) -> list[Any]:
+    """Return the tensors that the program's names, modules and optimizers have, each once."""
+    values = [value for call in failure.user_calls for _, value in failure.names(call)]
+    tensors = [tensor for value in values for _, tensor in objects.inside(value)]
+    tensors += [tensor for _, optimizer in failure.optimizers() for tensor in stepped(optimizer)]
+    tensors += [tensor for _, module in failure.modules() for tensor in objects.parameters(module)]
+    return list({id(tensor): tensor for tensor in tensors}.values())
 
 
-def _leaves(scene: Scene) -> list[Any]:
-    """The tensors that the program's names, modules and optimizers have, each once."""
-    named = [held for call in scene.user for _, held in scene.names(call)]
-    found = [tensor for held in named for _, tensor in objects.inside(held)]
-    found += [tensor for _, optimizer in scene.optimizers() for tensor in stepped(optimizer)]
-    found += [tensor for _, module in scene.modules() for tensor in objects.parameters(module)]
-    return list({id(tensor): tensor for tensor in found}.values())
-
-
-def _named(name: str, scene: Scene) -> tuple[types.FunctionType | None, Any]:
-    """The hook's function, and the tensor that has it where one is at hand."""
-    for tensor in _leaves(scene):
+def _hook(name: str, failure: Failure) -> tuple[types.FunctionType | None, Any]:
+    """Find the function of a hook, and the tensor that has it where one is known."""
+    for tensor in _leaves(failure):
         for hook in objects.hooks(tensor):
-            function = _function(hook)
+            function = _function_of(hook)
             if function is not None and function.__name__ == name:
                 return function, tensor
-    named = [held for call in scene.user for _, held in scene.names(call)]
-    functions = (held for held in named if type(held) is types.FunctionType and held.__name__ == name)
-    methods = (objects.method(held, name) for held in named)
+    values = [value for call in failure.user_calls for _, value in failure.names(call)]
+    functions = (value for value in values if type(value) is types.FunctionType and value.__name__ == name)
+    methods = (objects.method(value, name) for value in values)
     return next(filter(None, (*functions, *methods)), None), None
 
 
-def _function(hook: Any) -> types.FunctionType | None:
+def _function_of(hook: Any) -> types.FunctionType | None:
     if type(hook) is types.MethodType:
         hook = hook.__func__
     if type(hook) is not types.FunctionType:
@@ -88,12 +135,12 @@ def _function(hook: Any) -> types.FunctionType | None:
     code = hook.__code__
     if is_ours(code.co_filename) and "hook" in code.co_freevars:
         # On a simulated GPU a function of the simulation stands around it.
-        return _function(hook.__closure__[code.co_freevars.index("hook")].cell_contents)  # type: ignore[index]
+        return _function_of(hook.__closure__[code.co_freevars.index("hook")].cell_contents)  # type: ignore[index]
     return hook
 
 
 def _returned(hook: types.FunctionType, tree: ast.AST) -> ast.expr | None:
-    """What it returns at its end: the body of a lambda, where the line has only one."""
+    """Return what a hook returns at its end; of a lambda its body, where the line has only one lambda."""
     if hook.__name__ != "<lambda>":
         returned = [node.value for node in ast.walk(tree) if isinstance(node, ast.Return)]
         return returned[-1] if returned else None
@@ -101,7 +148,13 @@ def _returned(hook: types.FunctionType, tree: ast.AST) -> ast.expr | None:
     return bodies[0] if len(bodies) == 1 else None
 
 
-def _device(kind: str) -> str:
-    """Of a tensor's type as PyTorch writes it: `torch.cuda.FloatTensor`."""
-    named = kind.split(".")
-    return named[1] if len(named) == 3 else "cpu"
+def _method(owner: Any, name: str) -> types.FunctionType | None:
+    method = classes.namespace(owner).get(name) if objects.is_one_of(owner, type) else None
+    method = method.__func__ if type(method) is staticmethod else method
+    return method if type(method) is types.FunctionType else None
+
+
+def _device(type_name: str) -> str:
+    """Return the device of a tensor's type as PyTorch writes it: "cuda" of `torch.cuda.FloatTensor`."""
+    parts = type_name.split(".")
+    return parts[1] if len(parts) == 3 else "cpu"

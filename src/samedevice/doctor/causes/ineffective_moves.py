@@ -1,4 +1,4 @@
-"""Whether a tensor was moved in vain: the result was thrown away, or its name is from before the move.
+"""Moves without effect: the result was thrown away, or the name is older than the move.
 
 `Module.to` gives a parameter new memory and puts another tensor in the place of a buffer (torch/nn/modules/module.py,
 `_apply`), so a name that was given `encoder.weight.data` or `norm.running_mean` before still means the old tensor.
@@ -9,13 +9,17 @@ import re
 import types
 from typing import Any
 
-from samedevice.doctor.causes.running_totals import is_written_to
-from samedevice.doctor.culprits.evidence import Suspect
+from samedevice.doctor.causes.registry import cause
+from samedevice.doctor.causes.rewriting import in_line
+from samedevice.doctor.culprits.evidence import Evidence
+from samedevice.doctor.culprits.writes import is_written_to
 from samedevice.introspect import objects, origins
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call, scope
-from samedevice.introspect.origins import origin
+from samedevice.introspect.origins import find_origin
 from samedevice.introspect.values import function_of, returns, value, value_in
+
+ineffective_move = cause("in_place_or_copy")
 
 # Methods of which the result shares the tensor's memory.
 _VIEWS = {
@@ -24,42 +28,67 @@ _VIEWS = {
 }  # fmt: skip
 
 
-def moved_in_vain(about: Suspect) -> str:
-    """The cause, where that is it."""
-    tree = about.scope.scope
-    held = about.holder
-    if second_name(about) is not None:
-        return "in_place_or_copy"
-    if held is not None and held.kind == "attribute" and origins.discarded_in(held.module, held.name) is not None:
-        return "in_place_or_copy"
-    if tree is None or not about.name:
+@ineffective_move.detect(order=60)
+def is_moved_without_effect(evidence: Evidence) -> bool:
+    """Tell whether the program moved it and kept the old tensor, or has an old name for it."""
+    tree, name, origin = evidence.origin_call.scope, evidence.origin_name, evidence.origin
+    if _registered_name(evidence) is not None or _move_in_its_class(evidence) is not None:
+        return True
+    if tree is None or not name:
+        return False
+    if origins.discarded_move(name, tree) is not None:
+        return True
+    alias = origin.value if origin.kind == "other" else None
+    if isinstance(alias, ast.Name) and find_origin(alias.id, tree, evidence.origin_call.line).kind == "moved":
+        return True
+    if (re.match(r"\w+", name) or [""])[0] in origins.moved_in_a_loop(tree):
+        return True
+    if isinstance(origin.value, ast.Call):
+        helper = function_of(origin.value.func, evidence.origin_call)
+        return helper is not None and _throws_away(helper, origin.value, evidence.origin_call)
+    return False
+
+
+@ineffective_move.fix
+def with_effect(evidence: Evidence) -> str:
+    """Use the name that the module has for it; else assign the result of the move."""
+    own_name = _registered_name(evidence)
+    if own_name is not None:
+        is_here = evidence.call is evidence.failure.user_call
+        return in_line(evidence, own_name) if is_here else f"{evidence.expression.text} = {own_name}"
+    move = _discarded_move(evidence)
+    if move is None:
         return ""
-    if origins.discarded_move(about.name, tree) is not None:
-        return "in_place_or_copy"
-    alias = about.came.value if about.came.kind == "other" else None
-    if isinstance(alias, ast.Name) and origin(alias.id, tree, about.scope.line).kind == "moved":
-        return "in_place_or_copy"
-    root = (re.match(r"\w+", about.name) or [""])[0]
-    if root in origins.moved_in_a_loop(tree):
-        return "in_place_or_copy"
-    if isinstance(about.came.value, ast.Call):
-        helper = function_of(about.came.value.func, about.scope)
-        return "in_place_or_copy" if helper is not None and _throws_away(helper, about.came.value, about.scope) else ""
-    return ""
+    call: Any = move.value
+    return f"{text_of(call.func.value)} = {text_of(call)}"
 
 
-def second_name(about: Suspect) -> str | None:
-    """What a module itself calls the tensor, where the name at fault was taken of its parameter or buffer."""
-    held = about.holder
-    if held is None:
-        taken = about.came.value
-    elif held.kind == "attribute" and objects.is_module(held.module):
-        taken = origins.assigned(held.module, held.name)
+def _discarded_move(evidence: Evidence) -> ast.Expr | None:
+    """Find the statement that moves it and throws the result away."""
+    if evidence.holder is not None:
+        return origins.discarded_in(evidence.holder.module, evidence.holder.name)
+    tree, name = evidence.origin_call.scope, evidence.origin_name
+    return origins.discarded_move(name, tree) if tree is not None and name == evidence.expression.text else None
+
+
+def _move_in_its_class(evidence: Evidence) -> ast.Expr | None:
+    """Find that statement in the class of the object that has it as a plain attribute."""
+    is_attribute = evidence.holder is not None and evidence.holder.kind == "attribute"
+    return _discarded_move(evidence) if is_attribute else None
+
+
+def _registered_name(evidence: Evidence) -> str | None:
+    """Return what a module calls the tensor, if the program's name for it was taken from the module before a move."""
+    holder = evidence.holder
+    if holder is None:
+        taken = evidence.origin.value
+    elif holder.kind == "attribute" and objects.is_module(holder.module):
+        taken = origins.assigned(holder.module, holder.name)
     else:
         return None
-    node = taken
+    node, tensor = taken, None
     while node is not None:
-        tensor: Any = value(node, about.scope) if held is None else value_in(node, held.module)
+        tensor = value(node, evidence.origin_call) if holder is None else value_in(node, holder.module)
         if objects.is_tensor(tensor):
             break
         match node:
@@ -69,21 +98,20 @@ def second_name(about: Suspect) -> str | None:
                 node = inner
             case _:
                 return None
-    if taken is None or objects.device(tensor) not in about.others or is_written_to(about):
+    if taken is None or objects.device(tensor) not in evidence.other_devices or is_written_to(evidence):
         return None
-    about.scene.want(tensor)
-    owner = about.scene.holder(tensor)
+    evidence.failure.want(tensor)
+    owner = evidence.failure.holder(tensor)
     if owner is None or not owner.moves:
         return None
     # `.data` was for a name of its own: the parameter itself is where the module is, and learns.
     return text_of(taken).removesuffix(".data")
 
 
-def _throws_away(helper: types.FunctionType, called: ast.Call, call: Call) -> bool:
-    """Whether a helper moves what it was given, or what is in it, and returns that as it was."""
+def _throws_away(helper: types.FunctionType, node: ast.Call, call: Call) -> bool:
+    """Tell whether a helper moves what it was given, or what is in it, and returns that as it was."""
     tree = scope(helper.__code__, helper.__globals__)
-    given = [value(argument, call) for argument in called.args]
-    if tree is None or any(objects.is_module(one) for one in given):
+    if tree is None or any(objects.is_module(value(argument, call)) for argument in node.args):
         return False
-    returned = {node.id for one in returns(helper) for node in ast.walk(one) if isinstance(node, ast.Name)}
+    returned = {name.id for result in returns(helper) for name in ast.walk(result) if isinstance(name, ast.Name)}
     return bool(returned & {*origins.discarded_moves(tree), *origins.moved_in_a_loop(tree)})

@@ -1,95 +1,125 @@
-"""The line to change where a module is at fault: what it has to hold, create once, or be given its values."""
+"""Parameters and buffers in the wrong place: a model that was not moved, not wholly, or not for good."""
 
 import ast
 import copy
 from typing import Any
 
-from samedevice.doctor.causes.rewriting import in_line, set_to
+from samedevice.doctor.causes.registry import cause
+from samedevice.doctor.causes.rewriting import assigned as assigned_to
+from samedevice.doctor.causes.rewriting import in_line, moved_there, with_argument
 from samedevice.doctor.causes.wanted_device import device_at
-from samedevice.doctor.culprits.evidence import Suspect
+from samedevice.doctor.culprits.evidence import Evidence, created_and_called
+from samedevice.doctor.culprits.lone_tensor import refused_tensors
+from samedevice.doctor.culprits.models import has_others_there, is_in_forward, is_moved, is_taken_back, root_of
 from samedevice.introspect import objects, origins
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call
-from samedevice.introspect.origins import origin
+from samedevice.introspect.origins import find_origin
 from samedevice.introspect.values import value
-from samedevice.placement.holders import Holder, held_by_module, stepped
+from samedevice.placement.holders import stepped
+
+not_moved = cause("model_not_moved")
+added_later = cause("registered_after_move")
+saved = cause("model_moved_by_saving")
+root_device = cause("data_parallel_root_device", is_alone=True)
+in_forward = cause("submodule_created_in_forward")
+meta = cause("meta_device_leftover")
+
+for refused in (not_moved, root_device, meta):
+    refused.find(refused_tensors)
 
 
-def registered(about: Suspect, held: Holder) -> str:
-    made = origins.assigned(held.module, held.name)
-    built = text_of(made) if made is not None else f"self.{held.name}"
-    is_of_itself = made is not None and f"self.{held.name}" in built
-    if held.kind == "attribute":
-        return f'self.register_buffer("{held.name}", {built})'
-    if held.kind == "partial":
-        return set_to(about, f"{about.expression}.to({device_at(about, about.call, about.call.line)})")
-    if held.inner is not None:
-        return f"self.{held.name} = nn.{'ModuleDict' if held.kind == 'dict' else 'ModuleList'}({built})"
-    tensors = [tensor for _, tensor in objects.inside(objects.attributes(held.module).get(held.name))]
-    if held.kind == "list" and not is_of_itself and len({objects.shape(tensor) for tensor in tensors}) == 1:
-        return f'self.register_buffer("{held.name}", torch.stack({built}))'
-    return in_line(about, f"{about.expression}.to({device_at(about, about.call, about.call.line)})")
+def _is_on_the_cpu(evidence: Evidence) -> bool:
+    return evidence.is_registered and evidence.operand.device == "cpu"
 
 
-def created_once(about: Suspect, held: Holder) -> str:
-    """The statement for `__init__`, with the sizes that its arguments have now."""
-    call = about.scene.place
-    module = held.expression.removesuffix(f".{held.name}")
-    came = origin(module, call.scope, call.line) if call.scope is not None and held.is_named else None
-    match call.node:
-        case ast.Call(func=ast.Call() as made) if not held.is_named:
-            name = (origins.called(made) or "layer").lower()
-        case _:
-            made, name = came.value if came else None, module.removeprefix("self.")  # type: ignore[assignment]
-    return (
-        f"self.{name} = {text_of(_Sizes(call).visit(copy.deepcopy(made)))}  # in __init__" if made is not None else ""
-    )
+@added_later.detect(order=95)
+def others_were_moved(evidence: Evidence) -> bool:
+    """Tell whether its model was moved, and other parameters are where it is wanted."""
+    if evidence.holder is None or not _is_on_the_cpu(evidence):
+        return False
+    root, call = root_of(evidence, evidence.holder)
+    return is_moved(root, call) and has_others_there(evidence, root, call)
 
 
-def filled(about: Suspect, held: Holder) -> str:
-    """The load that gives meta tensors their values, with assign=True; else room for them."""
-    root, call = root_of(about, held)
-    for frame in [call, *about.scene.user]:
-        for node in ast.walk(frame.scope) if frame.scope is not None else ():
-            if not isinstance(node, ast.Call) or text_of(node.func) != f"{root}.load_state_dict":
-                continue
-            if all(keyword.arg != "assign" for keyword in node.keywords):
-                mended = copy.deepcopy(node)
-                mended.keywords.append(ast.keyword("assign", ast.Constant(True)))
-                return text_of(mended)
-    device = next((one for one in about.others if one != "meta"), "") or "cuda"
-    root = held.expression.removesuffix(f".{held.name}")  # it alone: the others have their values
-    return f'{root}.to_empty(device="{device}")  # then load its weights'
+@saved.detect(order=96)
+def was_taken_back(evidence: Evidence) -> bool:
+    """Tell whether its model was moved, and then moved to the CPU, to be saved."""
+    if evidence.holder is None or not _is_on_the_cpu(evidence):
+        return False
+    root, call = root_of(evidence, evidence.holder)
+    return is_moved(root, call) and is_taken_back(root, call)
 
 
-def assigned_below_an_optimizer(about: Suspect, root: str, call: Call) -> str:
-    """The load that gave a model other parameters than an optimizer of the frames has, without `assign=True`.
+@not_moved.detect(order=97)
+def is_still_on_the_cpu(evidence: Evidence) -> bool:
+    """Tell whether it is on the CPU, for none of the reasons above."""
+    return _is_on_the_cpu(evidence)
 
-    To move the model would end the error, and it would not learn.
-    """
-    known = {id(one) for _, module in about.scene.modules() for one in objects.parameters(module)}
-    stale = [name for name, optimizer in about.scene.optimizers() if not known & set(map(id, stepped(optimizer)))]
-    if not stale:
+
+def moved_as_a_whole(evidence: Evidence) -> str:
+    """Move the outermost module that holds it."""
+    if evidence.holder is None:
         return ""
-    for frame in [call, *about.scene.user]:
-        for node in ast.walk(frame.scope) if frame.scope is not None else ():
-            if isinstance(node, ast.Call) and text_of(node.func) == f"{root}.load_state_dict":
-                mended = copy.deepcopy(node)
-                mended.keywords = [one for one in mended.keywords if one.arg != "assign"]
-                if len(mended.keywords) < len(node.keywords):
-                    return f"{text_of(mended)}  # without assign=True, or make {stale[0]} after it"
+    root, call = root_of(evidence, evidence.holder)
+    return _loaded_without_assign(evidence, root, call) or f"{root}.to({device_at(evidence, call, call.line)})"
+
+
+for moved in (not_moved, added_later, saved, root_device):
+    moved.fix(moved_as_a_whole)
+
+
+def _loaded_without_assign(evidence: Evidence, root: str, call: Call) -> str:
+    """Write the load that gave a model other parameters than its optimizer steps, without `assign=True`.
+
+    Moving the model would end the error, but the model would not learn.
+    """
+    parameters = {id(tensor) for _, module in evidence.failure.modules() for tensor in objects.parameters(module)}
+    optimizers = evidence.failure.optimizers()
+    stale = [name for name, optimizer in optimizers if not parameters & set(map(id, stepped(optimizer)))]
+    for node in _loads(evidence, root, call) if stale else ():
+        if any(keyword.arg == "assign" for keyword in node.keywords):
+            line = text_of(with_argument(node, "assign", None))
+            return f"{line}  # without assign=True, or make {stale[0]} after it"
     return ""
 
 
-def root_of(about: Suspect, held: Holder) -> tuple[str, Call]:
-    """The outermost module that holds it, by the name that the outermost user frame has for it, and that frame."""
-    best = held.root, about.scene.place
-    wanted = {id(about.party.tensor)}
-    for call in about.scene.user:
-        for name, module in about.scene.named_modules(call):
-            if name != "self" and any(one.moves for _, one in held_by_module("", module, wanted)):
-                best = name, call
-    return best
+def _loads(evidence: Evidence, root: str, call: Call) -> list[ast.Call]:
+    """Return the calls of a model's `load_state_dict`."""
+    scopes = [frame.scope for frame in [call, *evidence.failure.user_calls] if frame.scope is not None]
+    nodes = [node for scope in scopes for node in ast.walk(scope) if isinstance(node, ast.Call)]
+    return [node for node in nodes if text_of(node.func) == f"{root}.load_state_dict"]
+
+
+@in_forward.detect(order=91)
+def is_created_in_forward(evidence: Evidence) -> bool:
+    """Tell whether the failing call of a model created the layer."""
+    call, holder = evidence.failure.user_call, evidence.holder
+    if holder is None or not evidence.is_registered:
+        return False
+    if not holder.is_named and created_and_called(call) is not None:
+        return True
+    if call.scope is None or not is_in_forward(evidence) or call.function == "__init__":
+        return False
+    module = holder.expression.removesuffix(f".{holder.name}")
+    return find_origin(module, call.scope, call.line).kind == "call"
+
+
+@in_forward.fix
+def created_once(evidence: Evidence) -> str:
+    """Write the statement for `__init__`, with the sizes that its arguments have now."""
+    call, holder = evidence.failure.user_call, evidence.holder
+    if holder is None:
+        return ""
+    layer: ast.expr | None
+    if not holder.is_named and isinstance(layer := created_and_called(call), ast.Call):
+        name = (origins.called(layer) or "layer").lower()
+    else:
+        module = holder.expression.removesuffix(f".{holder.name}")
+        is_known = call.scope is not None and holder.is_named
+        layer = find_origin(module, call.scope, call.line).value if is_known else None  # type: ignore[arg-type]
+        name = module.removeprefix("self.")
+    return f"self.{name} = {text_of(_Sizes(call).visit(copy.deepcopy(layer)))}  # in __init__" if layer else ""
 
 
 class _Sizes(ast.NodeTransformer):
@@ -110,5 +140,37 @@ class _Sizes(ast.NodeTransformer):
                 return super().visit(node)
         tensor, index = value(of, self._call), value(place, self._call)
         size = objects.shape(tensor) if objects.is_tensor(tensor) else None
-        known = size is not None and type(index) is int and -len(size) <= index < len(size)
-        return ast.Constant(size[index]) if known else node  # type: ignore[index]
+        is_known = size is not None and type(index) is int and -len(size) <= index < len(size)
+        return ast.Constant(size[index]) if is_known else node  # type: ignore[index]
+
+
+@meta.detect(order=20)
+def is_on_meta(evidence: Evidence) -> bool:
+    """Tell whether a tensor on meta is part of it: it has no values."""
+    return "meta" in (evidence.operand.device, *evidence.other_devices)
+
+
+@meta.fix
+def given_values(evidence: Evidence) -> str:
+    """Load a model's weights with assign=True; else make room for them; else create the tensor elsewhere."""
+    holder = evidence.holder
+    if holder is None:
+        return _created_elsewhere(evidence)
+    root, call = root_of(evidence, holder)
+    for node in _loads(evidence, root, call):
+        if all(keyword.arg != "assign" for keyword in node.keywords):
+            return text_of(with_argument(node, "assign", ast.Constant(True)))
+    device = next((device for device in evidence.other_devices if device != "meta"), "") or "cuda"
+    module = holder.expression.removesuffix(f".{holder.name}")  # it alone: the others have their values
+    return f'{module}.to_empty(device="{device}")  # then load its weights'
+
+
+def _created_elsewhere(evidence: Evidence) -> str:
+    """Create it on another device from the start: what is on meta has no values to move."""
+    device = device_at(evidence, evidence.call, evidence.call.line)
+    node = evidence.expression.node
+    if isinstance(node, ast.Call) and origins.device_argument(node) is not None:
+        return in_line(evidence, text_of(with_argument(node, "device", ast.parse(device, mode="eval").body)))
+    if evidence.origin.kind == "created":
+        return moved_there(evidence)
+    return assigned_to(evidence, f"torch.zeros_like({evidence.expression.text}, device={device})")

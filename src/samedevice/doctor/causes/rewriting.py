@@ -1,57 +1,82 @@
-"""A statement with another expression in it: what a line to change is written from."""
+"""The line to change: a statement of the program with another expression in it."""
 
 import ast
 import copy
 import re
 from typing import Any
 
-from samedevice.doctor.culprits.evidence import Suspect
+from samedevice.doctor.causes.wanted_device import device_at
+from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.introspect import objects, origins
-from samedevice.introspect.expressions import text_of
-from samedevice.introspect.objects import MISSING
-from samedevice.introspect.origins import kind_of, origin
+from samedevice.introspect.expressions import parsed, text_of
+from samedevice.introspect.frames import Call
+from samedevice.introspect.origins import find_origin, kind_of
 from samedevice.introspect.values import value
 
-_NAME = r'[A-Za-z_][\w.\[\]"]*'  # what can be given a value
+_NAME = r'[A-Za-z_][\w.\[\]"]*'  # what can be assigned to
 LONGEST = 100  # characters of a statement that is shown whole
 _TAKE_A_DEVICE = origins.FACTORIES - {"Tensor", "FloatTensor", "LongTensor", "IntTensor", "BoolTensor", "DoubleTensor"}
 
 
-def set_to(about: Suspect, new: str) -> str:
-    """`name = new` before the failing line, where `name` can be given something; else that line with `new` in it."""
-    name, call = about.expression, about.call
-    one_of_a_tuple = re.fullmatch(r"(.+?)(\.\w+|\[[^\[\]]+\])", name)
-    if one_of_a_tuple:
-        base = value(ast.parse(one_of_a_tuple[1], mode="eval").body, call) if is_code(one_of_a_tuple[1]) else MISSING
-        if type(base) is tuple and name not in text_of(call.statement or ast.Pass()):
-            return f"{one_of_a_tuple[1]} = tuple({new.replace(name, 'one')} for one in {one_of_a_tuple[1]})"
-        if objects.is_one_of(base, tuple) or (about.holder and about.holder.kind == "class attribute"):
-            return in_line(about, new)
+def moved_there(evidence: Evidence) -> str:
+    """Create the tensor where it is wanted; else move it there before the failing line; else in that line."""
+    created, statement = evidence.origin.value, evidence.origin.statement
+    if created is not None and evidence.origin.kind in ("created", "moved") and not evidence.origin_call.in_library:
+        line = getattr(statement, "lineno", evidence.call.line)
+        device = device_at(evidence, evidence.origin_call, line)
+        if isinstance(statement, ast.Assign) and _assigns_only(statement, evidence.origin_name):
+            return f"{evidence.origin_name} = {created_on(created, device)}"
+        if statement is None and text_of(created) == evidence.expression.text:
+            return in_line(evidence, created_on(created, device))
+    device = device_at(evidence, evidence.call, evidence.call.line)
+    moved = evidence.expression.node
+    if isinstance(moved, ast.Call) and origins.called(moved) in ("to", "cuda") and not evidence.call.in_library:
+        return in_line(evidence, created_on(moved, device))
+    return assigned(evidence, f"{evidence.expression.text}.to({device})")
+
+
+def assigned(evidence: Evidence, new: str) -> str:
+    """Write `name = new` before the failing line, if the name can be assigned to; else that line with `new` in it."""
+    name, call = evidence.expression.text, evidence.call
+    of_a_tuple = re.fullmatch(r"(.+?)(\.\w+|\[[^\[\]]+\])", name)
+    if of_a_tuple:
+        whole = value(parsed(of_a_tuple[1]), call)
+        if type(whole) is tuple and name not in text_of(call.statement or ast.Pass()):
+            return f"{of_a_tuple[1]} = tuple({new.replace(name, 'item')} for item in {of_a_tuple[1]})"
+        is_of_a_class = evidence.holder is not None and evidence.holder.kind == "class attribute"
+        if objects.is_one_of(whole, tuple) or is_of_a_class:
+            return in_line(evidence, new)
+    return f"{name} = {new}" if _is_assignable(name, call) else in_line(evidence, new)
+
+
+def _is_assignable(name: str, call: Call) -> bool:
+    """Tell whether a statement above the failing line may assign to a name: it is no comprehension's, and no global."""
     root = (re.match(r"\w*", name) or [""])[0]
-    came = origin(root, call.scope, call.line) if call.scope is not None and root else None
-    in_a_line = came is not None and isinstance(came.statement, ast.comprehension)
-    is_outside = root not in call.locals and root != "self"
-    is_free = root in call.frame.f_code.co_freevars
-    if in_a_line or is_outside or is_free or call.function == "<lambda>" or not re.fullmatch(_NAME, name):
-        return in_line(about, new)
-    return f"{name} = {new}"
+    origin = find_origin(root, call.scope, call.line) if call.scope is not None and root else None
+    is_of_a_comprehension = origin is not None and isinstance(origin.statement, ast.comprehension)
+    is_from_outside = (root not in call.locals and root != "self") or root in call.frame.f_code.co_freevars
+    is_in_one_line = is_of_a_comprehension or call.function == "<lambda>"
+    return not is_in_one_line and not is_from_outside and re.fullmatch(_NAME, name) is not None
 
 
-def in_line(about: Suspect, new: str, of: str = "") -> str:
-    """The failing statement with `new` where it has the expression, or `new` alone where that is too long."""
-    call = about.call
+def in_line(evidence: Evidence, new: str, old: str = "") -> str:
+    """Write the failing statement with `new` in place of `old`; `new` alone where the statement is too long.
+
+    `old` is the tensor's expression unless it is given.
+    """
+    call = evidence.call
     statement = call.statement
-    old = of or about.expression
+    old = old or evidence.expression.text
     if statement is None and call.scope is not None:
-        loops = [one for one in ast.walk(call.scope) if isinstance(one, ast.For) and _is_loop_at(one, call.line)]
+        loops = [node for node in ast.walk(call.scope) if isinstance(node, ast.For) and _is_loop_at(node, call.line)]
         statement = next(iter(loops), None)
-    if statement is None or call is not about.scene.place:
+    if statement is None or call is not evidence.failure.user_call:
         return new
 
-    class Other(ast.NodeTransformer):
+    class Replace(ast.NodeTransformer):
         def visit(self, node: ast.AST) -> Any:
-            is_given = isinstance(getattr(node, "ctx", None), ast.Store)
-            if isinstance(node, ast.expr) and not is_given and text_of(node) == old:
+            is_assigned = isinstance(getattr(node, "ctx", None), ast.Store)
+            if isinstance(node, ast.expr) and not is_assigned and text_of(node) == old:
                 return ast.parse(new, mode="eval").body
             return super().visit(node)
 
@@ -59,70 +84,76 @@ def in_line(about: Suspect, new: str, of: str = "") -> str:
     if isinstance(copied, ast.For):
         copied.body, copied.orelse = [], []
     before = text_of(copied)
-    mended = text_of(Other().visit(copied))
-    return mended if mended != before and len(mended) <= LONGEST and "\n" not in mended else new
+    after = text_of(Replace().visit(copied))
+    return after if after != before and len(after) <= LONGEST and "\n" not in after else new
 
 
-def made_there(made: ast.expr, device: str) -> str:
-    """The expression, with `device=` in the calls that make its tensors, and without a move elsewhere."""
+def created_on(created: ast.expr, device: str) -> str:
+    """Write an expression with `device=` in the calls that create its tensors, and without a move elsewhere."""
     there = ast.parse(device, mode="eval").body
-    found = False
+    is_changed = False
 
-    class There(ast.NodeTransformer):
+    class OnDevice(ast.NodeTransformer):
         def visit_Call(self, node: ast.Call) -> Any:
-            nonlocal found
-            made_or_moved = origins.called(node) in _TAKE_A_DEVICE
-            if made_or_moved:
-                node.keywords = [one for one in node.keywords if one.arg != "device"]
+            nonlocal is_changed
+            if origins.called(node) in _TAKE_A_DEVICE:
+                node.keywords = [keyword for keyword in node.keywords if keyword.arg != "device"]
                 node.keywords.append(ast.keyword("device", there))
+                result = node
             elif origins.called(node) in ("cuda", "to") and isinstance(node.func, ast.Attribute):
-                inner = kind_of(node.func.value) == "made"
-                node = self.visit(node.func.value) if inner else _to(node.func.value, there)
+                is_created = kind_of(node.func.value) == "created"
+                result = self.visit(node.func.value) if is_created else _to(node.func.value, there)
             else:
                 return self.generic_visit(node)
-            found = True
-            return node
+            is_changed = True
+            return result
 
-    tree = There().visit(copy.deepcopy(made))
-    return text_of(tree if found else _to(tree, there))
+    tree = OnDevice().visit(copy.deepcopy(created))
+    return text_of(tree if is_changed else _to(tree, there))
 
 
-def replaced(tree: ast.AST, old: ast.expr, new: ast.expr) -> str:
-    """The statement of a function that holds `old`, with `new` there."""
+def with_argument(call: ast.Call, name: str, new: ast.expr | None) -> ast.Call:
+    """Return a copy of a call with another value for a keyword argument; without that argument for None."""
+    copied = copy.deepcopy(call)
+    copied.keywords = [keyword for keyword in copied.keywords if keyword.arg != name]
+    if new is not None:
+        copied.keywords.append(ast.keyword(name, new))
+    return copied
+
+
+def statement_with(tree: ast.AST, old: ast.expr, new: ast.expr) -> str:
+    """Write the statement of a function that holds `old`, with `new` there."""
     for statement in ast.walk(tree):
         if isinstance(statement, (ast.Assign, ast.Return, ast.Expr)) and any(
             node is old for node in ast.walk(statement)
         ):
-            return text_of(replaced_in(statement, old, new))
+            return text_of(replaced(statement, old, new))
     return text_of(new)
 
 
-def replaced_in(tree: Any, old: ast.expr, new: ast.expr) -> Any:
-    """`tree` with another expression in place of one of its own."""
+def replaced(tree: Any, old: ast.expr, new: ast.expr) -> Any:
+    """Return a copy of a syntax tree with another expression in place of one of its own."""
 
-    class Other(ast.NodeTransformer):
+    class Replace(ast.NodeTransformer):
         def visit(self, node: ast.AST) -> Any:
             return copy.deepcopy(new) if ast.dump(node) == wanted else super().visit(node)
 
     wanted = ast.dump(old)
-    return Other().visit(copy.deepcopy(tree))
+    return Replace().visit(copy.deepcopy(tree))
 
 
 def moved_to(tensor: ast.expr, device: str) -> ast.Call:
-    """`tensor.to(device)`."""
+    """Return `tensor.to(device)`."""
     return _to(tensor, ast.parse(device, mode="eval").body)
 
 
-def is_code(text: str) -> bool:
-    try:
-        ast.parse(text, mode="eval")
-    except SyntaxError:
-        return False
-    return True
+def _assigns_only(statement: ast.Assign, name: str) -> bool:
+    """Tell whether a statement assigns to this name, and to no other."""
+    return len(statement.targets) == 1 and text_of(statement.targets[0]) == name
 
 
 def _is_loop_at(node: ast.For, line: int) -> bool:
-    """Whether the loop's first line, which takes the next item, is that line."""
+    """Tell whether a line is the loop's first, which takes the next item."""
     return node.lineno <= line <= (node.iter.end_lineno or 0)
 
 

@@ -1,68 +1,102 @@
-"""Whether a tensor is a running total: what is written to in place, line after line, never moves."""
+"""Running totals: a metric or an accumulator that is written to in place, step after step, never moves."""
 
 import ast
 import re
 
-from samedevice.doctor.culprits.evidence import Suspect
-from samedevice.introspect import classes, objects
+from samedevice.doctor.causes.created_tensors import put_in_a_buffers_place, with_the_device_of_the_old
+from samedevice.doctor.causes.registry import cause
+from samedevice.doctor.causes.rewriting import assigned, in_line
+from samedevice.doctor.causes.wanted_device import device_at
+from samedevice.doctor.culprits.evidence import Evidence, is_of_a_library
+from samedevice.doctor.culprits.lone_tensor import refused_tensors
+from samedevice.doctor.culprits.models import is_fed_to_a_model, is_in_forward
+from samedevice.doctor.culprits.operands import is_joined
+from samedevice.doctor.culprits.writes import is_updated, is_written_to
 from samedevice.introspect.expressions import text_of
-from samedevice.introspect.frames import scope
-from samedevice.introspect.values import value
-from samedevice.placement.holders import Holder
+
+running_total = cause("metric_or_accumulator_state")
+running_total.find(refused_tensors)
+
+joined = cause("tensors_of_two_devices_joined")
 
 
-def is_written_to(about: Suspect) -> bool:
-    """Whether the failing line writes to the tensor in place."""
-    for call in (about.party.call, about.scene.place):
-        match call.node:
-            case ast.AugAssign(target=written_to):
-                pass
-            case ast.Call(func=ast.Attribute(attr=method, value=written_to)) if _in_place(method):
-                pass
-            case _:
-                continue
-        if value(written_to, call) is about.party.tensor:
-            return True
-    return False
+@running_total.detect(order=93)
+def is_reset_without_a_device(evidence: Evidence) -> bool:
+    """Tell whether a method of a metric puts another tensor in the place of a buffer that it adds to."""
+    return put_in_a_buffers_place(evidence) is not None and is_updated(evidence, evidence.holder)  # type: ignore[arg-type]
 
 
-def is_updated(about: Suspect, held: Holder) -> bool:
-    """Whether what holds it is a running total: the failing line, or a method of its class, writes to it in place."""
-    if is_written_to(about):
+@running_total.detect(order=103)
+def is_state_of_a_metric(evidence: Evidence) -> bool:
+    """Tell whether a library's module keeps it as a plain attribute that it adds to."""
+    holder = evidence.holder
+    return holder is not None and evidence.is_unregistered and is_of_a_library(holder) and is_updated(evidence, holder)
+
+
+@running_total.detect(order=106)
+def is_state_of_an_object(evidence: Evidence) -> bool:
+    """Tell whether an object that is no module adds to it."""
+    if evidence.holder is None or not evidence.is_of_an_object:
+        return False
+    is_batch = evidence.origin.kind in ("loop", "call") or is_fed_to_a_model(evidence)
+    return is_written_to(evidence) or (not is_batch and is_updated(evidence, evidence.holder))
+
+
+@running_total.detect(order=130)
+def grows_in_a_loop(evidence: Evidence) -> bool:
+    """Tell whether the program created it before a loop that adds to it."""
+    origin, call = evidence.origin, evidence.origin_call
+    if (origin.kind != "created" and not isinstance(origin.value, ast.List | ast.Dict)) or is_in_forward(evidence):
+        return False
+    node = evidence.failure.user_call.node
+    if isinstance(node, ast.AugAssign) and evidence.operand.argument.node is node.target:
         return True
-    for name in {name for owner in classes.mro(type(held.module)) for name in classes.namespace(owner)} - {"__init__"}:
-        method = objects.method(held.module, name)
-        if method is None or held.name not in method.__code__.co_names:
-            continue
-        tree = scope(method.__code__, method.__globals__)
-        for inner in ast.walk(tree) if tree is not None else ():
-            match inner:
-                case ast.Assign(targets=[written_to], value=new) if ast.unparse(written_to) in ast.unparse(new):
-                    pass
-                case ast.AugAssign(target=written_to) | ast.Assign(targets=[ast.Subscript(value=written_to)]):
-                    pass
-                case ast.Call(func=ast.Attribute(attr=called, value=written_to)) if _in_place(called):
-                    pass
-                case _:
-                    continue
-            if re.fullmatch(rf"self\.{re.escape(held.name)}(\[.*\])?", ast.unparse(written_to)):
-                return True
-    return False
+    if call.scope is None or origin.statement is None:
+        return False
+    name = re.match(r"\w+", evidence.origin_name)
+    if isinstance(origin.value, ast.List) and name is not None and _is_appended_to(name[0], call.scope):
+        return True
+    return any(
+        isinstance(loop, (ast.For, ast.While))
+        and loop.lineno <= call.line <= (loop.end_lineno or 0)
+        and origin.statement not in ast.walk(loop)
+        and _is_given_in(loop, evidence.origin_name)
+        for loop in ast.walk(call.scope)
+    )
 
 
-def _in_place(method: str) -> bool:
-    return method.endswith("_") and not method.startswith("_") and method not in ("requires_grad_", "share_memory_")
+@running_total.fix
+def reset_on_its_device(evidence: Evidence) -> str:
+    """Write the reset with the device of the buffer that it replaces."""
+    return with_the_device_of_the_old(evidence)
 
 
-def grows(tree: ast.AST, name: re.Match[str] | None) -> bool:
-    """Whether something is appended to a list."""
-    return name is not None and any(
-        isinstance(node, ast.Attribute) and node.attr in ("append", "extend") and ast.unparse(node.value) == name[0]
+@joined.detect(order=140)
+def is_in_a_joined_list(evidence: Evidence) -> bool:
+    """Tell whether it is in a list that the failing line makes one tensor of."""
+    return is_joined(evidence.operand)
+
+
+@joined.fix
+def all_on_one_device(evidence: Evidence) -> str:
+    """Write the failing line with each tensor of the list on one device; else with this one there."""
+    device = device_at(evidence, evidence.call, evidence.call.line)
+    move = "cpu()" if evidence.other_devices == ("cpu",) else f"to({device})"
+    name = evidence.expression.text
+    of_a_list = re.fullmatch(r"(.+)\[\d+\]", name)
+    line = in_line(evidence, f"[tensor.{move} for tensor in {of_a_list[1]}]", of_a_list[1]) if of_a_list else ""
+    return line if line and not line.startswith("[") else assigned(evidence, f"{name}.{move}")
+
+
+def _is_appended_to(name: str, tree: ast.AST) -> bool:
+    return any(
+        isinstance(node, ast.Attribute) and node.attr in ("append", "extend") and ast.unparse(node.value) == name
         for node in ast.walk(tree)
     )
 
 
-def given_in(loop: ast.AST, name: str) -> bool:
+def _is_given_in(loop: ast.AST, name: str) -> bool:
+    """Tell whether a loop assigns to a name, or writes to it in place."""
     for node in ast.walk(loop):
         match node:
             case ast.Assign(targets=[target]) | ast.AugAssign(target=target):

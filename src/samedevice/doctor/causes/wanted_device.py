@@ -4,84 +4,84 @@ import ast
 import re
 from typing import Any
 
-from samedevice.doctor.culprits.evidence import Suspect
-from samedevice.doctor.culprits.failure import own
+from samedevice.doctor.culprits.evidence import Evidence
+from samedevice.doctor.culprits.failure import attributes
 from samedevice.introspect import objects
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call
-from samedevice.introspect.origins import origin
+from samedevice.introspect.origins import find_origin
 
 
-def device_at(about: Suspect, call: Call, line: int) -> str:
-    """How a frame calls the wanted device at one of its lines: a variable, the `.device` of what is there, its name."""
-    home = about.home or device_of_the_text(about)
-    if not home:
+def device_at(evidence: Evidence, call: Call, line: int) -> str:
+    """Write the wanted device as a frame can at one of its lines.
+
+    That is a variable that holds it, the `.device` of a tensor that is there, or its name in quotation marks.
+    """
+    wanted = evidence.wanted_device or device_in_text(evidence.failure.text)
+    if not wanted:
         return '"cuda"'
+    names = evidence.failure.names(call)
     globals_ = [(name, held) for name, held in call.frame.f_globals.items() if objects.is_device(held)]
-    chosen = [
-        found
-        for name, held in [*about.scene.names(call), *globals_]
-        for found in _devices(name, held, home)
-        if not about.scene.place.in_library and _is_there(name, call, line)
-    ]
-    if chosen:
-        return chosen[0]
-    wanted = [party.tensor for party in about.rest if party.tensor is not None]
+    for name, held in [*names, *globals_] if not evidence.failure.user_call.in_library else ():
+        for variable in _variables(name, held, wanted):
+            if _has_value(name, call, line):
+                return variable
+    tensors = [operand.tensor for operand in evidence.other_operands if operand.tensor is not None]
     there = [
         name
-        for name, held in about.scene.names(call)
-        if objects.is_tensor(held) and objects.device(held) == home and _is_there(name, call, line)
+        for name, held in names
+        if objects.is_tensor(held) and objects.device(held) == wanted and _has_value(name, call, line)
     ]
-    for name in sorted(there, key=lambda name: all(call.locals.get(name) is not one for one in wanted)):
+    for name in sorted(there, key=lambda name: all(call.locals.get(name) is not tensor for tensor in tensors)):
         return f"{name}.device"
-    for tensor in wanted if call is about.scene.place else ():
-        found = about.scene.expression(tensor, [call])
-        if found and _is_there((re.match(r"\w*", found[0]) or [""])[0], call, line):
-            return f"{found[0]}.device"
-    for held in map(about.scene.holder, wanted) if home not in ("cpu", "cuda:0") else ():
+    for tensor in tensors if call is evidence.failure.user_call else ():
+        named = evidence.failure.expression(tensor, [call])
+        if named and _has_value((re.match(r"\w*", named[0].text) or [""])[0], call, line):
+            return f"{named[0].text}.device"
+    for holder in map(evidence.failure.holder, tensors) if wanted not in ("cpu", "cuda:0") else ():
         # Of several GPUs the number is nothing to rely on.
-        if held is not None and held.moves and held.is_named and _is_there(held.root, call, line):
-            return f"{held.expression}.device"
-    return f'"{home}"'
+        if holder is not None and holder.moves and holder.is_named and _has_value(holder.root, call, line):
+            return f"{holder.expression}.device"
+    return f'"{wanted}"'
 
 
-def device_asked_for(about: Suspect) -> str:
-    """The device that the failing `.to(device)` asks for."""
-    node = about.scene.place.node
+def device_asked_for(evidence: Evidence) -> str:
+    """Write the device that the failing `.to(device)` asks for."""
+    call = evidence.failure.user_call
+    node = call.node
     if isinstance(node, ast.Attribute):
-        statement = about.scene.place.statement
-        calls = [one for one in ast.walk(statement) if isinstance(one, ast.Call)] if statement is not None else []
-        node = next((one for one in calls if text_of(one.func) == text_of(node)), node)
+        calls = [inner for inner in ast.walk(call.statement) if isinstance(inner, ast.Call)] if call.statement else []
+        node = next((inner for inner in calls if text_of(inner.func) == text_of(node)), node)
     return text_of(node.args[0]) if isinstance(node, ast.Call) and node.args else '"cuda"'
 
 
-def device_of_the_text(about: Suspect) -> str:
-    """Of a generator, whose message names the device that is wanted."""
-    found = re.search(r"Expected an? '(\w+(?::\d+)?)' ", about.scene.text)
-    return found[1] if found else ""
+def device_in_text(text: str) -> str:
+    """Return the device that the message about a generator says is wanted."""
+    match = re.search(r"Expected an? '(\w+(?::\d+)?)' ", text)
+    return match[1] if match else ""
 
 
-def _devices(name: str, held: Any, home: str) -> list[str]:
-    """The variables that hold the wanted device: one of their own, or an attribute."""
-    wanted = (home, home.removesuffix(":0"))
+def _variables(name: str, held: Any, wanted: str) -> list[str]:
+    """Return the variables that hold the wanted device: the name itself, or attributes of its object."""
+    devices = (wanted, wanted.removesuffix(":0"))
     if objects.is_device(held) or (type(held) is str and "dev" in name.lower()):
-        return [name] if str(held) in wanted else []
+        return [name] if str(held) in devices else []
     if objects.is_tensor(held) or (objects.is_module(held) and name != "self"):
         return []
     return [
         f"{name}.{key}"
-        for key, one in own(held)
-        if (objects.is_device(one) or (type(one) is str and "dev" in key.lower())) and str(one) in wanted
+        for key, inner in attributes(held)
+        if (objects.is_device(inner) or (type(inner) is str and "dev" in key.lower())) and str(inner) in devices
     ]
 
 
-def _is_there(name: str, call: Call, line: int) -> bool:
-    """Whether a name has its value before a line of its frame."""
+def _has_value(name: str, call: Call, line: int) -> bool:
+    """Tell whether a name has its value before a line of its frame."""
     if name == "self" or name not in call.locals or name in call.frame.f_code.co_freevars:
         return True
     if call.scope is None:
         return True
-    came = origin(name, call.scope, line)
-    if came.kind == "argument":
+    origin = find_origin(name, call.scope, line)
+    if origin.kind == "argument":
         return True
-    return came.statement is not None and (getattr(came.statement, "lineno", None) or 0) < line
+    return origin.statement is not None and (getattr(origin.statement, "lineno", None) or 0) < line

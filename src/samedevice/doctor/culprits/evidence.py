@@ -1,4 +1,4 @@
-"""What is known of a tensor in the wrong place: what it is called, who holds it, where it came from."""
+"""All that is known of a tensor in the wrong place: what it is called, what holds it, where it came from."""
 
 import ast
 import types
@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from samedevice.doctor.culprits.expected_device import expected_device, receiver
-from samedevice.doctor.culprits.failure import Scene
-from samedevice.doctor.culprits.operands import Party, parties_of
-from samedevice.doctor.culprits.provenance import Trail, trail
+from samedevice.doctor.culprits.failure import Failure
+from samedevice.doctor.culprits.operands import Operand, operands_of
+from samedevice.doctor.culprits.provenance import Provenance, follow
 from samedevice.introspect import classes, objects, origins
-from samedevice.introspect.expressions import parsed, text_of
+from samedevice.introspect.expressions import Expression
 from samedevice.introspect.frames import Call
 from samedevice.introspect.libraries import is_third_party
 from samedevice.introspect.objects import MISSING
@@ -20,157 +20,199 @@ from samedevice.placement.holders import Holder
 
 
 @dataclass(frozen=True, eq=False)
-class Suspect:
-    """A tensor in the wrong place, and what is known of it while the frames are alive.
+class Evidence:
+    """What is known of a tensor in the wrong place, while the frames of the failure are alive.
 
     Attributes:
-        expression: as the source has it; call, the frame whose source that is.
-        party: what it did in the failing operation; `rest` are those elsewhere, `others` their devices.
-        holder: the module or object that holds it.
-        came: where its name got it.
-        scope: the frame in which `came` was read, and the name that it has there, "" for none.
-        likely: the causes that the text speaks for.
+        expression: the tensor as the source of `call` has it.
+        call: the frame whose source that is.
+        operand: what the tensor did in the failing operation.
+        other_operands: the operands on other devices.
+        holder: the module or the object that holds the tensor.
+        origin: where its name got it.
+        origin_call: the frame in which `origin` was read.
+        origin_name: what the tensor is called in that frame; "" where it has no name.
+        failure: the frames.
+        likely_causes: the ids of the causes that the error's text suggests, likeliest first.
     """
 
-    expression: str
+    expression: Expression
     call: Call
-    party: Party
-    others: tuple[str, ...]
-    rest: tuple[Party, ...]
+    operand: Operand
+    other_operands: tuple[Operand, ...]
     holder: Holder | None
-    came: Origin
-    scope: Call
-    name: str
-    scene: Scene
-    likely: tuple[str, ...]
+    origin: Origin
+    origin_call: Call
+    origin_name: str
+    failure: Failure
+    likely_causes: tuple[str, ...]
 
     @property
-    def home(self) -> str:
-        """The device where it is wanted, or "" where only the cause tells."""
-        return next((where for where in self.others if where != "cpu"), self.others[0] if self.others else "")
+    def other_devices(self) -> tuple[str, ...]:
+        """The devices of the other operands, each once."""
+        return tuple(dict.fromkeys(operand.device for operand in self.other_operands))
+
+    @property
+    def wanted_device(self) -> str:
+        """The device where the tensor is wanted; "" where no operand tells it."""
+        devices = self.other_devices
+        return next((device for device in devices if device != "cpu"), devices[0] if devices else "")
+
+    @property
+    def is_registered(self) -> bool:
+        """Whether it is a parameter or a buffer of a module, which `.to()` moves."""
+        return self.holder is not None and self.holder.moves and objects.is_module(self.holder.module)
+
+    @property
+    def is_unregistered(self) -> bool:
+        """Whether a module holds it in another way, which `.to()` does not see."""
+        return self.holder is not None and not self.holder.moves and objects.is_module(self.holder.module)
+
+    @property
+    def is_of_an_object(self) -> bool:
+        """Whether an object holds it that is no module: a metric, a buffer of experience, a batch of one's own."""
+        holder = self.holder
+        return holder is not None and holder.kind != "state" and not objects.is_module(holder.module)
+
+    @property
+    def is_between_gpus(self) -> bool:
+        """Whether the tensor is on one GPU and is wanted on another."""
+        return "cpu" not in (self.operand.device, *self.other_devices)
 
 
-def suspect(party: Party, all_parties: list[Party], scene: Scene, likely: tuple[str, ...]) -> Suspect:
-    """Gather what is known of a tensor; `likely` are the causes that the text speaks for."""
-    holder = scene.holder(party.tensor) if party.tensor is not None else None
-    expression, call = _named(party, holder, scene)
-    named = value(parsed(expression), call)
-    if holder is None and party.tensor is not None and named is not party.tensor and objects.is_tensor(named):
+def gather(operand: Operand, operands: list[Operand], failure: Failure, likely_causes: tuple[str, ...]) -> Evidence:
+    """Gather what is known of an operand.
+
+    Arguments:
+        operand: the tensor in the wrong place.
+        operands: all tensors that met in the failing operation.
+        failure: the frames.
+        likely_causes: the ids of the causes that the error's text suggests, likeliest first.
+    """
+    holder = failure.holder(operand.tensor) if operand.tensor is not None else None
+    expression, call = _named(operand, holder, failure)
+    named = value(expression.node, call)
+    if holder is None and operand.tensor is not None and named is not operand.tensor and objects.is_tensor(named):
         # A copy that nobody holds: what the line names is what has to move.
-        scene.want(named)
-        party, holder = replace(party, tensor=named), scene.holder(named)
-    if party.came is not None:
-        expression, call = party.operand.expression, party.call
-        found = Trail(party.came, call, "")
-    elif party.tensor is None and isinstance(party.operand.node, ast.Name) and party.operand.value is not MISSING:
-        found = trail(party.operand.value, expression, call, scene)
-    elif party.tensor is None:
-        found = Trail(Origin(origins.kind_of(party.operand.node), None, party.operand.node), call, expression)
+        failure.want(named)
+        operand, holder = replace(operand, tensor=named), failure.holder(named)
+    argument = operand.argument
+    if operand.origin is not None:
+        expression, call = argument.expression, operand.call
+        source = Provenance(operand.origin, call, "")
+    elif operand.tensor is None and isinstance(argument.node, ast.Name) and argument.value is not MISSING:
+        source = follow(argument.value, expression.text, call, failure)
+    elif operand.tensor is None:
+        source = Provenance(Origin(origins.kind_of(argument.node), None, argument.node), call, expression.text)
     else:
-        found = trail(party.tensor, expression, call, scene)
-        if holder is None and (begins := _part_of(found, party, scene)):
+        source = follow(operand.tensor, expression.text, call, failure)
+        if holder is None and (part := _part_of(source, operand, failure)):
             # A view or a copy of what an object holds: that is what has to move.
-            node, tensor, holder = begins
-            expression, call = text_of(node), found.scope
-            party = replace(party, tensor=tensor)
-            found = Trail(Origin("other", None, None), call, expression)
-        elif holder is None and found.scope is not call and objects.is_tensor(value(parsed(found.name), found.scope)):
-            expression, call = found.name, found.scope  # where the program can change it
-    rest = tuple(other for other in all_parties if other.device != party.device)
-    others = tuple(dict.fromkeys(other.device for other in rest))
-    return Suspect(expression, call, party, others, rest, holder, found.came, found.scope, found.name, scene, likely)
+            node, tensor, holder = part
+            expression, call = Expression.of(node), source.call
+            operand = replace(operand, tensor=tensor)
+            source = Provenance(Origin("other", None, None), call, expression.text)
+        elif holder is None and source.call is not call:
+            there = Expression.parse(source.name)
+            if objects.is_tensor(value(there.node, source.call)):
+                expression, call = there, source.call  # where the program can change it
+    elsewhere = tuple(other for other in operands if other.device != operand.device)
+    return Evidence(
+        expression, call, operand, elsewhere, holder, source.origin, source.call, source.name, failure, likely_causes
+    )
 
 
-def _part_of(found: Trail, party: Party, scene: Scene) -> tuple[ast.expr, Any, Holder] | None:
-    if found.came.kind not in ("call", "other") or found.came.value is None or not found.name:
+def _part_of(source: Provenance, operand: Operand, failure: Failure) -> tuple[ast.expr, Any, Holder] | None:
+    """Find what a view or a copy was taken of, if that is a tensor which an object holds and does not move."""
+    if source.origin.kind not in ("call", "other") or source.origin.value is None or not source.name:
         return None
-    for node in ast.walk(found.came.value):
+    for node in ast.walk(source.origin.value):
         if isinstance(node, (ast.Attribute, ast.Subscript)):
-            tensor = value(node, found.scope)
-            if objects.is_tensor(tensor) and objects.device(tensor) == party.device:
-                holder = scene.holder(tensor)
+            tensor = value(node, source.call)
+            if objects.is_tensor(tensor) and objects.device(tensor) == operand.device:
+                holder = failure.holder(tensor)
                 if holder is not None and not holder.moves:
                     return node, tensor, holder
     return None
 
 
-def is_of_a_library(held: Holder) -> bool:
-    """Whether the class that made a module's plain attribute is a third library's."""
-    for owner in classes.mro(type(held.module)):
-        begins = classes.namespace(owner).get("__init__")
-        if isinstance(begins, types.FunctionType):
-            return is_third_party(begins.__code__.co_filename)
+def is_of_a_library(holder: Holder) -> bool:
+    """Tell whether a library other than PyTorch wrote the class of the object that holds a tensor."""
+    for owner in classes.mro(type(holder.module)):
+        init = classes.namespace(owner).get("__init__")
+        if isinstance(init, types.FunctionType):
+            return is_third_party(init.__code__.co_filename)
     return False
 
 
-def _named(party: Party, holder: Holder | None, scene: Scene) -> tuple[str, Call]:
-    node = party.operand.node
+def _named(operand: Operand, holder: Holder | None, failure: Failure) -> tuple[Expression, Call]:
+    """Find what the program calls an operand, and the frame that calls it so."""
+    node, tensor, user_call = operand.argument.node, operand.tensor, failure.user_call
+    whole = Expression.parse(operand.argument.expression.text + operand.within)
     if (
         isinstance(node, (ast.Attribute, ast.Subscript))
-        and party.call is scene.place
-        and scene.expression(party.tensor) is None
+        and operand.call is user_call
+        and failure.expression(tensor) is None
     ):
-        return party.operand.expression, party.call  # a replica's own words
-    if party.tensor is not None:
-        if found := scene.expression(party.tensor):
-            return found[0], found[1]
-        in_a_librarys = scene.third_party and holder and objects.is_module(holder.module) and is_of_a_library(holder)
+        return operand.argument.expression, operand.call  # a replica's own words
+    if tensor is not None:
+        if named := failure.expression(tensor):
+            return named
+        in_a_librarys = (
+            failure.third_party_calls and holder and objects.is_module(holder.module) and is_of_a_library(holder)
+        )
         if holder and holder.is_named and not in_a_librarys:
-            return holder.expression, scene.place
-        if found := scene.expression(party.tensor, scene.third_party):
-            return found[0], found[1]
-        if holder and (made := made_and_called(scene.place)):
-            return made, scene.place
-    if not party.call.in_library or party.call.in_third_party:
-        return party.operand.expression + party.within, party.call
-    if loader := _loader(scene.place):
-        return loader, scene.place
+            return Expression.parse(holder.expression), user_call
+        if named := failure.expression(tensor, failure.third_party_calls):
+            return named
+        if holder and (created := created_and_called(user_call)):
+            return Expression.of(created), user_call
+    if not operand.call.in_library or operand.call.in_third_party:
+        return whole, operand.call
+    if loader := _loader(user_call):
+        return Expression.of(loader), user_call
     # A view or a copy that a library made: of what the user's line passes there.
-    passed = [
-        one
-        for one in _arguments(scene.place)
-        if any(objects.device(tensor) == party.device for _, tensor in objects.inside(value(one, scene.place)))
-    ]
-    if passed:
-        return text_of(passed[0]), scene.place
-    unnamed = [one for one in _arguments(scene.place) if value(one, scene.place) is MISSING]
-    if len(unnamed) == 1 and expected_device(unnamed[0], scene.place) in ("", party.device):
-        begins = receiver(unnamed[0], scene.place)
-        if begins and objects.device(begins[1]) != party.device:
-            begins = None
-        return text_of(begins[0] if begins else unnamed[0]), scene.place
-    if made := made_and_called(scene.place):
-        return made, scene.place
-    for here in parties_of(scene.place):
-        if here.device == party.device:
-            return here.operand.expression + here.within, scene.place
-    return party.operand.expression + party.within, party.call
+    passed = _passed(user_call)
+    for node in passed:
+        if any(objects.device(inner) == operand.device for _, inner in objects.inside(value(node, user_call))):
+            return Expression.of(node), user_call
+    unknown = [node for node in passed if value(node, user_call) is MISSING]
+    if len(unknown) == 1 and expected_device(unknown[0], user_call) in ("", operand.device):
+        start = receiver(unknown[0], user_call)
+        if start and objects.device(start[1]) != operand.device:
+            start = None
+        return Expression.of(start[0] if start else unknown[0]), user_call
+    if created := created_and_called(user_call):
+        return Expression.of(created), user_call
+    for here in operands_of(user_call):
+        if here.device == operand.device:
+            return Expression.parse(here.argument.expression.text + here.within), user_call
+    return whole, operand.call
 
 
-def _loader(call: Call) -> str:
-    """The DataLoader that the failing loop goes over."""
+def _loader(call: Call) -> ast.expr | None:
+    """Find the DataLoader that the failing loop goes over."""
     node = call.node.iter if isinstance(call.node, (ast.For, ast.AsyncFor)) else call.node
     if isinstance(node, ast.expr):
-        over = value(node, call)
-        made = isinstance(node, ast.Call) and origins.called(node) == "DataLoader"
-        if made or objects.is_a(over, "torch.utils.data", "DataLoader"):
-            return text_of(node)
-    return ""
+        is_created_here = isinstance(node, ast.Call) and origins.called(node) == "DataLoader"
+        if is_created_here or objects.is_a(value(node, call), "torch.utils.data", "DataLoader"):
+            return node
+    return None
 
 
-def made_and_called(call: Call) -> str:
-    """`nn.LayerNorm(8)` of `nn.LayerNorm(8)(x)`."""
+def created_and_called(call: Call) -> ast.expr | None:
+    """Find the layer that the failing line creates and calls at once: `nn.LayerNorm(8)` of `nn.LayerNorm(8)(x)`."""
     match call.node:
-        case ast.Call(func=ast.Call() as made):
-            return text_of(made)
-    return ""
+        case ast.Call(func=ast.Call() as created):
+            return created
+    return None
 
 
-def _arguments(call: Call) -> list[ast.expr]:
-    found: list[ast.expr] = []
+def _passed(call: Call) -> list[ast.expr]:
+    """Return what the failing line passes to the outermost call in it, the items of lists one by one."""
     for node in ast.walk(call.node) if call.node is not None else ():
         if isinstance(node, ast.Call):
-            for one in [*node.args, *(keyword.value for keyword in node.keywords)]:
-                found += one.elts if isinstance(one, (ast.List, ast.Tuple)) else [one]
-            break
-    return found
+            passed = [*node.args, *(keyword.value for keyword in node.keywords)]
+            items = [part.elts if isinstance(part, ast.List | ast.Tuple) else [part] for part in passed]
+            return [item for parts in items for item in parts]
+    return []

@@ -1,4 +1,4 @@
-"""Where the value of an expression must be that nobody kept: what it begins with, what it asks for, or the default."""
+"""Where the value of an expression must be that nobody kept: its receiver's device, the one it names, the default."""
 
 import ast
 import sys
@@ -9,12 +9,12 @@ from samedevice.introspect import objects
 from samedevice.introspect.frames import Call, scope
 from samedevice.introspect.libraries import is_library
 from samedevice.introspect.objects import MISSING
-from samedevice.introspect.origins import device_argument, kind_of, origin
+from samedevice.introspect.origins import device_argument, find_origin, kind_of
 from samedevice.introspect.values import function_of, returns, value
 
 
 def receiver(node: ast.expr, call: Call) -> tuple[ast.expr, Any] | None:
-    """Of `x.float().view(-1)` and the like, whose value nobody holds, the tensor at their beginning."""
+    """Find the tensor that an expression like `x.float().view(-1)` starts with, whose value nobody kept."""
     while value(node, call) is MISSING:
         match node:
             case ast.Call(func=ast.Attribute(value=inner)) | ast.Subscript(value=inner) | ast.Attribute(value=inner):
@@ -24,26 +24,26 @@ def receiver(node: ast.expr, call: Call) -> tuple[ast.expr, Any] | None:
             case ast.BinOp():
                 return receiver(node.left, call) or receiver(node.right, call)
             case ast.Compare():
-                found = (receiver(side, call) for side in (node.left, *node.comparators))
-                return next(filter(None, found), None)
+                starts = (receiver(side, call) for side in (node.left, *node.comparators))
+                return next(filter(None, starts), None)
             case _:
                 return None
-    found = value(node, call)
-    return (node, found) if objects.is_tensor(found) else None
+    tensor = value(node, call)
+    return (node, tensor) if objects.is_tensor(tensor) else None
 
 
 def expected_device(node: ast.expr, call: Call) -> str:
-    """Where the value of an expression that was not kept must be; "" where that cannot be told."""
-    held = value(node, call)
-    if held is not MISSING:
-        return next((objects.device(tensor) for _, tensor in objects.inside(held)), "")
+    """Return the device on which the value of an expression must be; "" where that is not known."""
+    known = value(node, call)
+    if known is not MISSING:
+        return next((objects.device(tensor) for _, tensor in objects.inside(known)), "")
     match node:
         case ast.Call():
             kind = kind_of(node)
-            asked = device_argument(node)
-            if asked is not None:
-                return _device_named(asked, call)
-            if kind == "made":
+            named = device_argument(node)
+            if named is not None:
+                return _device_named(named, call)
+            if kind == "created":
                 if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Call):
                     return expected_device(node.func.value, call)
                 return _default_device()
@@ -59,8 +59,8 @@ def expected_device(node: ast.expr, call: Call) -> str:
             called = value(node.func, call)
             if objects.is_module(called):
                 return next((objects.device(tensor) for tensor in objects.parameters(called)), "")
-            if isinstance(node.func, ast.Attribute) and (where := expected_device(node.func.value, call)):
-                return where
+            if isinstance(node.func, ast.Attribute) and (device := expected_device(node.func.value, call)):
+                return device
             return next(filter(None, (expected_device(argument, call) for argument in node.args)), "")
         case ast.BinOp():
             return _of_sides([node.left, node.right], call)
@@ -76,11 +76,12 @@ def expected_device(node: ast.expr, call: Call) -> str:
 
 
 def is_told_by_source(node: ast.expr, call: Call) -> bool:
-    """Whether the source says where a value is: a factory or a move makes it, here or in a helper, or a tensor did.
+    """Tell whether the source says where a value is.
 
-    A layer's parameters, and what a function is given, say where its result is likely to be, and no more.
+    It does for a factory or a move, here or in a helper function, and for a view of a tensor. A layer's parameters, and
+    the arguments of a function, only make it likely where the result is.
     """
-    if kind_of(node) in ("made", "moved"):
+    if kind_of(node) in ("created", "moved"):
         return True
     match node:
         case ast.Call():
@@ -96,13 +97,13 @@ def is_told_by_source(node: ast.expr, call: Call) -> bool:
 
 
 def _of_sides(nodes: list[ast.expr], call: Call) -> str:
-    """Where the result of an operator is: a number on the CPU may join what is elsewhere."""
+    """Return the device of an operator's result: a number on the CPU may join what is elsewhere."""
     sides = [expected_device(node, call) for node in nodes]
     return next((side for side in sides if side not in ("", "cpu")), next(filter(None, sides), ""))
 
 
 def _device_named(node: ast.expr, call: Call) -> str:
-    """The device that an expression names: text, a number, a torch.device, the `.device` of a tensor."""
+    """Return the device that an expression names: text, a number, a torch.device, the `.device` of a tensor."""
     if isinstance(node, ast.Attribute) and node.attr == "device":
         return expected_device(node.value, call)
     named = value(node, call)
@@ -115,19 +116,21 @@ def _device_named(node: ast.expr, call: Call) -> str:
 
 
 def _makes_by_default(helper: types.FunctionType) -> bool:
-    """Whether all that a function of the program's returns is made in it without a device."""
+    """Tell whether all that a function of the program returns is created in it without a device."""
     if is_library(helper.__code__.co_filename):
         return False
     tree = scope(helper.__code__, helper.__globals__)
-    made = [origin(one.id, tree, 10**9).value if isinstance(one, ast.Name) and tree else one for one in returns(helper)]
-    return bool(made) and all(
-        one is not None
-        and kind_of(one) == "made"
-        and all(device_argument(node) is None for node in ast.walk(one) if isinstance(node, ast.Call))
-        for one in made
+    results = [
+        find_origin(node.id, tree).value if isinstance(node, ast.Name) and tree else node for node in returns(helper)
+    ]
+    return bool(results) and all(
+        result is not None
+        and kind_of(result) == "created"
+        and all(device_argument(node) is None for node in ast.walk(result) if isinstance(node, ast.Call))
+        for result in results
     )
 
 
 def _default_device() -> str:
-    where = str(sys.modules["torch"].get_default_device())
-    return "cuda:0" if where == "cuda" else where
+    device = str(sys.modules["torch"].get_default_device())
+    return "cuda:0" if device == "cuda" else device

@@ -1,4 +1,4 @@
-"""Which tensors met in the failing operation, and which of them is where it should not be."""
+"""Which tensors met in the failing operation, and which of them are in the wrong place."""
 
 import ast
 import re
@@ -6,150 +6,161 @@ from dataclasses import dataclass
 from typing import Any
 
 from samedevice.doctor.culprits.expected_device import expected_device, is_told_by_source, receiver
-from samedevice.doctor.culprits.failure import Scene
+from samedevice.doctor.culprits.failure import Failure
 from samedevice.introspect import objects
+from samedevice.introspect.expressions import parsed
 from samedevice.introspect.frames import Call
 from samedevice.introspect.objects import MISSING
-from samedevice.introspect.origins import Origin, origin
-from samedevice.introspect.values import Operand, operands, value
+from samedevice.introspect.origins import Origin, find_origin
+from samedevice.introspect.values import Argument, arguments, value
 
-DEVICE_NAMES = ("device", "self.device", "args.device", "DEVICE")  # how programs call the device that they chose
+DEVICE_NAMES = ("device", "self.device", "args.device", "DEVICE")  # what programs call the device that they chose
 # Functions that make one tensor of a list of them.
 _JOIN = {"stack", "cat", "concat", "concatenate", "hstack", "vstack", "dstack", "column_stack", "pad_sequence"}
 
 
 @dataclass(eq=False)
-class Party:
-    """A tensor that took part; `tensor` is None for the result of an expression that nobody holds.
+class Operand:
+    """A tensor that met another.
 
     Attributes:
+        tensor: the tensor; None for the result of an expression that nobody kept.
         device: where it is, as PyTorch writes it.
         call: the frame that shows it.
-        operand: what it is there.
-        within: the path from the operand to the tensor: "", "[0]", ".weight".
-        came: how it came about, and the line that mends it, where no frame shows that.
-        is_known: whether its device was read off the tensor, or off the factory or the move that the line calls.
+        argument: the part of the failing expression that it belongs to.
+        within: the path from that part to the tensor: "", "[0]", ".weight".
+        origin: where it came from, if no frame shows that.
+        fix: the line to change, if no frame shows that.
+        is_known: whether its device was read off the tensor, or off the factory or the move in the failing line.
     """
 
     tensor: Any
     device: str
     call: Call
-    operand: Operand
+    argument: Argument
     within: str = ""
-    came: Origin | None = None
-    mended: str = ""
+    origin: Origin | None = None
+    fix: str = ""
     is_known: bool = True
 
     @property
     def role(self) -> str:
-        return self.operand.role or self.operand.expression
+        """The name of the argument that it is passed for, or else its expression."""
+        return self.argument.role or self.argument.expression.text
 
 
-def parties(scene: Scene) -> list[Party]:
-    """Those of the innermost frame that shows tensors on two devices, else of all frames below the user's line."""
-    found: list[Party] = []
-    for call in scene.below:
-        here = parties_of(call)
-        if len({party.device for party in here}) > 1:
+def find_operands(failure: Failure) -> list[Operand]:
+    """Return those of the innermost frame that shows tensors on two devices, else of all below the user's line."""
+    found: list[Operand] = []
+    for call in failure.calls_below:
+        here = operands_of(call)
+        if len({operand.device for operand in here}) > 1:
             return here
         found += here
     return found
 
 
-def is_told(parties: list[Party]) -> bool:
-    """Whether it can be told who is in the wrong place.
-
-    One result that nobody kept is where no other tensor is; of two it cannot be told, so nobody is accused.
-    """
-    return sum(not party.is_known for party in parties) < 2
-
-
-def suspects(parties: list[Party], scene: Scene) -> list[Party]:
-    """Who is in the wrong place, most suspect first: on meta, else on the CPU, else not where the parameters are."""
-    devices = list(dict.fromkeys(party.device for party in parties))
-    if "meta" in devices:
-        return [party for party in parties if party.device == "meta"]
-    if len(devices) < 2:
-        return []
-    if odd := _odd_ones(parties):
-        return odd
-    if "cpu" in devices:
-        meant = "cpu" if wants_cpu(scene) else ""
-        chosen = [party for party in parties if (party.device == "cpu") != (meant == "cpu")]
-        # A number on the CPU may join what is on a GPU, so it is seldom at fault.
-        return sorted(chosen, key=lambda party: party.tensor is not None and objects.shape(party.tensor) == ())
-    holders = [(party, scene.holder(party.tensor) if party.tensor is not None else None) for party in parties]
-    if loose := [party for party, holder in holders if holder and not holder.moves]:
-        return loose
-    # Of two activations the one that is behind: a model over several GPUs begins at the first.
-    furthest = max(devices, key=lambda device: int(device.partition(":")[2] or 0))
-    home = next((party.device for party, holder in holders if holder), furthest)
-    return [party for party in parties if party.device != home]
-
-
-def joins(party: Party) -> bool:
-    """Whether it is in a list that the failing line makes one tensor of."""
-    names = [node for node in ast.walk(party.call.node or ast.Pass()) if isinstance(node, (ast.Name, ast.Attribute))]
-    is_joined = any((node.id if isinstance(node, ast.Name) else node.attr) in _JOIN for node in names)
-    return is_joined and re.match(r"\[\d+\]", party.within) is not None
-
-
-def _odd_ones(parties: list[Party]) -> list[Party]:
-    """Of a list that is joined, those that are elsewhere than most of it."""
-    if len({party.operand for party in parties}) > 1 or len({party.device for party in parties}) > 2:
-        return []
-    least = min(sorted({party.device for party in parties}), key=lambda device: _on(device, parties))
-    is_few = 2 * _on(least, parties) < len(parties) and all(joins(party) for party in parties)
-    return [party for party in parties if party.device == least] if is_few else []
-
-
-def _on(device: str, parties: list[Party]) -> int:
-    return sum(party.device == device for party in parties)
-
-
-def wants_cpu(scene: Scene) -> bool:
-    """Whether the program says itself that it runs on the CPU, by a variable `device`; by a local one before all.
-
-    `device = idx.device` says where `idx` is, not where the program runs.
-    """
-    given = [call for call in scene.user if "device" in call.locals and call.function != "<module>"]
-    chosen = [call for call in given or scene.user if not _is_read_from_a_tensor("device", call)]
-    named = [value(ast.parse(name, mode="eval").body, call) for call in chosen for name in DEVICE_NAMES]
-    texts = [str(one) for one in named if type(one) is str or objects.is_device(one)]
-    return bool(texts) and set(texts) == {"cpu"}
-
-
-def _is_read_from_a_tensor(name: str, call: Call) -> bool:
-    given = origin(name, call.scope, call.line).value if name in call.locals and call.scope is not None else None
-    return isinstance(given, ast.Attribute) and given.attr == "device"
-
-
-def parties_of(call: Call) -> list[Party]:
-    """The tensors that the failing expression of one frame works on."""
+def operands_of(call: Call) -> list[Operand]:
+    """Return the tensors that the failing expression of one frame works on."""
     found = []
-    for operand in operands(call):
-        if operand.role == "index" and _is_free(operand, call):
+    for argument in arguments(call):
+        if argument.role == "index" and _is_free(argument, call):
             continue
-        if operand.value is MISSING:
-            begins = receiver(operand.node, call)
-            where = expected_device(operand.node, call)
-            if begins and where == objects.device(begins[1]):
-                found.append(Party(begins[1], where, call, Operand(*begins, operand.role)))
-            elif where:
-                found.append(Party(None, where, call, operand, is_known=is_told_by_source(operand.node, call)))
-        elif objects.is_module(operand.value):
-            own = objects.attributes(operand.value)
-            for name, tensor in [*own.get("_parameters", {}).items(), *own.get("_buffers", {}).items()]:
+        if argument.value is MISSING:
+            start = receiver(argument.node, call)
+            device = expected_device(argument.node, call)
+            if start and device == objects.device(start[1]):
+                found.append(Operand(start[1], device, call, Argument(*start, argument.role)))
+            elif device:
+                found.append(Operand(None, device, call, argument, is_known=is_told_by_source(argument.node, call)))
+        elif objects.is_module(argument.value):
+            held = objects.attributes(argument.value)
+            for name, tensor in [*held.get("_parameters", {}).items(), *held.get("_buffers", {}).items()]:
                 if tensor is not None:
-                    found.append(Party(tensor, objects.device(tensor), call, operand, f".{name}"))
+                    found.append(Operand(tensor, objects.device(tensor), call, argument, f".{name}"))
         else:
-            for path, tensor in objects.inside(operand.value):
-                found.append(Party(tensor, objects.device(tensor), call, operand, path))
+            for path, tensor in objects.inside(argument.value):
+                found.append(Operand(tensor, objects.device(tensor), call, argument, path))
     return found
 
 
-def _is_free(index: Operand, call: Call) -> bool:
-    """Whether it is the index of `x[index]` and on the CPU: PyTorch takes it from there, wherever `x` is."""
+def can_tell(operands: list[Operand]) -> bool:
+    """Tell whether it can be known which of the operands is in the wrong place.
+
+    One result that nobody kept is where no other tensor is. Of two such results it cannot be known, so nobody is
+    accused.
+    """
+    return sum(not operand.is_known for operand in operands) < 2
+
+
+def misplaced(operands: list[Operand], failure: Failure) -> list[Operand]:
+    """Return those in the wrong place, most suspect first.
+
+    These are the ones on meta; else those on the CPU; else those that are not where the parameters are.
+    """
+    devices = list(dict.fromkeys(operand.device for operand in operands))
+    if "meta" in devices:
+        return [operand for operand in operands if operand.device == "meta"]
+    if len(devices) < 2:
+        return []
+    if odd := _odd_ones(operands):
+        return odd
+    if "cpu" in devices:
+        meant = "cpu" if wants_cpu(failure) else ""
+        chosen = [operand for operand in operands if (operand.device == "cpu") != (meant == "cpu")]
+        # A number on the CPU may join what is on a GPU, so it is seldom the culprit.
+        return sorted(chosen, key=lambda operand: operand.tensor is not None and objects.shape(operand.tensor) == ())
+    holders = [
+        (operand, failure.holder(operand.tensor) if operand.tensor is not None else None) for operand in operands
+    ]
+    if loose := [operand for operand, holder in holders if holder and not holder.moves]:
+        return loose
+    # Of two activations the one that is behind: a model over several GPUs begins at the first.
+    furthest = max(devices, key=lambda device: int(device.partition(":")[2] or 0))
+    home = next((operand.device for operand, holder in holders if holder), furthest)
+    return [operand for operand in operands if operand.device != home]
+
+
+def is_joined(operand: Operand) -> bool:
+    """Tell whether it is in a list that the failing line makes one tensor of."""
+    nodes = [node for node in ast.walk(operand.call.node or ast.Pass()) if isinstance(node, (ast.Name, ast.Attribute))]
+    joins = any((node.id if isinstance(node, ast.Name) else node.attr) in _JOIN for node in nodes)
+    return joins and re.match(r"\[\d+\]", operand.within) is not None
+
+
+def _odd_ones(operands: list[Operand]) -> list[Operand]:
+    """Return those of a list that is joined that are elsewhere than most of it."""
+    devices = sorted({operand.device for operand in operands})
+    if len({operand.argument for operand in operands}) > 1 or len(devices) > 2:
+        return []
+    least = min(devices, key=lambda device: _number_on(device, operands))
+    is_few = 2 * _number_on(least, operands) < len(operands) and all(map(is_joined, operands))
+    return [operand for operand in operands if operand.device == least] if is_few else []
+
+
+def _number_on(device: str, operands: list[Operand]) -> int:
+    return sum(operand.device == device for operand in operands)
+
+
+def wants_cpu(failure: Failure) -> bool:
+    """Tell whether the program itself says that it runs on the CPU, by a variable `device`; a local one decides.
+
+    `device = idx.device` says where `idx` is, not where the program runs.
+    """
+    local = [call for call in failure.user_calls if "device" in call.locals and call.function != "<module>"]
+    chosen = [call for call in local or failure.user_calls if not _is_read_from_a_tensor("device", call)]
+    values = [value(parsed(name), call) for call in chosen for name in DEVICE_NAMES]
+    devices = [str(device) for device in values if type(device) is str or objects.is_device(device)]
+    return bool(devices) and set(devices) == {"cpu"}
+
+
+def _is_read_from_a_tensor(name: str, call: Call) -> bool:
+    given = find_origin(name, call.scope, call.line).value if name in call.locals and call.scope is not None else None
+    return isinstance(given, ast.Attribute) and given.attr == "device"
+
+
+def _is_free(index: Argument, call: Call) -> bool:
+    """Tell whether it is the index of `x[index]` and on the CPU: PyTorch takes it from there, wherever `x` is."""
     if not isinstance(call.node, (ast.Subscript, ast.Assign)):
         return False
     if index.value is MISSING:

@@ -4,84 +4,90 @@ import ast
 import functools
 import re
 
-from samedevice.doctor.culprits.evidence import Suspect
+from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.introspect import classes, objects
 from samedevice.introspect.expressions import parsed
 from samedevice.introspect.objects import MISSING
 from samedevice.introspect.outside import is_from_outside
 from samedevice.introspect.values import value
+from samedevice.placement.holders import Holder
 
 
-def owner(about: Suspect) -> str:
-    """Who holds the tensor, in a few words."""
-    held = about.holder
-    if held is not None:
-        kinds = {
-            "attribute": "plain attribute",
-            "list": f"in the Python list {held.name}",
-            "dict": f"in the Python dict {held.name}",
-            "partial": f"in the partial function {held.name}",
-            "state": "optimizer state",
-        }
-        if held.kind == "buffer" and objects.is_a(held.module, "torch.nn.modules.loss", "_Loss"):
-            kinds["buffer"] = "loss buffer"
-        return f"{kinds.get(held.kind, held.kind)} of {classes.name(type(held.module))}"
-    if objects.is_array(about.party.operand.value):
+def owner(evidence: Evidence) -> str:
+    """Say who holds the tensor, such as "plain attribute of Net" or "loop variable of a DataLoader"."""
+    if evidence.holder is not None:
+        return _held(evidence.holder)
+    if objects.is_array(evidence.operand.argument.value):
         return "a NumPy array"
-    if partial := _partial(about):
+    if partial := _partial(evidence):
         return f"in the partial function {partial}"
-    match about.came.kind:
+    origin = evidence.origin
+    match origin.kind:
         case "loop":
-            over = value(about.came.value, about.scope) if about.came.value is not None else MISSING
-            loader = objects.is_a(over, "torch.utils.data", "DataLoader")
-            return "loop variable of a DataLoader" if loader else "loop variable"
-        case "made":
-            return _created(about)
+            over = value(origin.value, evidence.origin_call) if origin.value is not None else MISSING
+            is_loader = objects.is_a(over, "torch.utils.data", "DataLoader")
+            return "loop variable of a DataLoader" if is_loader else "loop variable"
+        case "created":
+            return _created(evidence)
         case "argument":
-            return f"argument of {about.scope.function}"
+            return f"argument of {evidence.origin_call.function}"
         case "moved":
             return "result of a move"
         case "call":
             return "result of a call"
-    return _variable(about)
+    return _variable(evidence)
 
 
-def _partial(about: Suspect) -> str:
-    """The functools.partial that has it among its arguments."""
-    found = re.fullmatch(r"(.+)\.(args|keywords)\[[^\[\]]+\]", about.expression)
-    of = value(parsed(found[1]), about.call) if found else MISSING
-    return found[1] if found and objects.is_one_of(of, functools.partial) else ""
+def _held(holder: Holder) -> str:
+    kinds = {
+        "attribute": "plain attribute",
+        "list": f"in the Python list {holder.name}",
+        "dict": f"in the Python dict {holder.name}",
+        "partial": f"in the partial function {holder.name}",
+        "state": "optimizer state",
+    }
+    if holder.kind == "buffer" and objects.is_a(holder.module, "torch.nn.modules.loss", "_Loss"):
+        kinds["buffer"] = "loss buffer"
+    return f"{kinds.get(holder.kind, holder.kind)} of {classes.name(type(holder.module))}"
 
 
-def _created(about: Suspect) -> str:
-    if about.came.statement is not None and is_from_outside(about.name, about.scope):
+def _partial(evidence: Evidence) -> str:
+    """Return the name of the functools.partial that has the tensor among its arguments."""
+    match = re.fullmatch(r"(.+)\.(args|keywords)\[[^\[\]]+\]", evidence.expression.text)
+    function = value(parsed(match[1]), evidence.call) if match else MISSING
+    return match[1] if match and objects.is_one_of(function, functools.partial) else ""
+
+
+def _created(evidence: Evidence) -> str:
+    call = evidence.origin_call
+    if evidence.origin.statement is not None and is_from_outside(evidence.origin_name, call):
         return "created outside of this function"
-    if about.scope is about.scene.place or about.party.came is not None:
+    if call is evidence.failure.user_call or evidence.operand.origin is not None:
         return "created in this call"
     # IPython 7 calls a cell's code "<cell line: 1>".
-    top = about.scope.function == "<module>" or about.scope.function.startswith("<cell line")
-    return "created in the script" if top else f"created in {about.scope.function}"
+    is_script = call.function == "<module>" or call.function.startswith("<cell line")
+    return "created in the script" if is_script else f"created in {call.function}"
 
 
-def _variable(about: Suspect) -> str:
-    """Of a name that nothing is known of, or of no name."""
-    whole = about.expression.rpartition("[")[0]
-    if whole and about.party.operand.value is not None:
-        held = value(parsed(whole), about.call)
+def _variable(evidence: Evidence) -> str:
+    """Say what a name is of which nothing else is known, or an expression without a name."""
+    name, node = evidence.expression.text, evidence.expression.node
+    container_name = name.rpartition("[")[0]
+    if container_name and evidence.operand.argument.value is not None:
+        container = value(parsed(container_name), evidence.call)
         for kind in (list, dict, tuple):
-            if objects.is_one_of(held, kind):
-                return f"in the Python {classes.name(kind)} {whole}"
-    node = parsed(about.expression)
+            if objects.is_one_of(container, kind):
+                return f"in the Python {classes.name(kind)} {container_name}"
     if isinstance(node, ast.Attribute):
-        held = value(node.value, about.call)
-        if node.attr == "grad" and objects.is_tensor(held):
-            return f"gradient of a tensor on {objects.device(held)}"
-        return f"attribute of {classes.name(held if objects.is_one_of(held, type) else type(held))}"
+        base = value(node.value, evidence.call)
+        if node.attr == "grad" and objects.is_tensor(base):
+            return f"gradient of a tensor on {objects.device(base)}"
+        return f"attribute of {classes.name(base if objects.is_one_of(base, type) else type(base))}"
     if isinstance(node, (ast.Constant, ast.JoinedStr)):
         return "written in this call"
     if not isinstance(node, ast.Name):
         return "result of an expression"
-    if is_from_outside(about.expression, about.call):
-        is_free = about.expression in about.call.frame.f_code.co_freevars
+    if is_from_outside(name, evidence.call):
+        is_free = name in evidence.call.frame.f_code.co_freevars
         return "variable of the function around" if is_free else "global variable"
     return "local variable"

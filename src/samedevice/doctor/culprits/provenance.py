@@ -6,76 +6,92 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from samedevice.doctor.culprits.failure import Scene
+from samedevice.doctor.culprits.failure import Failure
 from samedevice.introspect import objects
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call
 from samedevice.introspect.objects import MISSING
-from samedevice.introspect.origins import Origin, kind_of, origin
+from samedevice.introspect.origins import Origin, find_origin, kind_of
 from samedevice.introspect.outside import given_outside, is_from_outside
 from samedevice.introspect.values import value
 
-# What hands its arguments on as they are, between a call and the function that it runs.
-_HANDS_ON = tuple(
+# These files pass their arguments on as they are, between a call and the function that it runs.
+_PASS_ON = tuple(
     str(Path("torch", *file))
     for file in (("nn", "modules", "module.py"), ("utils", "_contextlib.py"), ("amp", "autocast_mode.py"))
 )
+_UNKNOWN = Origin("other", None, None)
+_STEPS = 20  # from name to name
 
 
 @dataclass(frozen=True, eq=False)
-class Trail:
-    """How a tensor came about, and the frame in which that was read.
+class Provenance:
+    """Where a tensor came from.
 
     Attributes:
-        came: what gave it.
-        scope: that frame.
-        name: what it is called there; "" for the value of an expression.
+        origin: what gave it to a name.
+        call: the frame in which that was read.
+        name: what the tensor is called there; "" for the value of an expression.
     """
 
-    came: Origin
-    scope: Call
+    origin: Origin
+    call: Call
     name: str
 
 
-def trail(tensor: Any, name: str, call: Call, scene: Scene) -> Trail:
-    """Follow `name`, as a frame has it, to what gave it its value."""
-    frames = [one for one in reversed(scene.calls) if one.in_third_party or not one.in_library]
-    if name.isidentifier() and (held := value(ast.Name(name, ast.Load()), call)) is not MISSING:
-        tensor = held
+def follow(tensor: Any, name: str, call: Call, failure: Failure) -> Provenance:
+    """Follow a name, as a frame has it, to what gave it its value.
+
+    Arguments:
+        tensor: what the name stands for.
+        name: such as "x" or "batch[0]".
+        call: the frame that has the name.
+        failure: the frames to follow it through.
+    """
+    frames = [frame for frame in reversed(failure.calls) if frame.in_third_party or not frame.in_library]
+    if name.isidentifier() and (named := value(ast.Name(name, ast.Load()), call)) is not MISSING:
+        tensor = named
     line, failed = call.line, call.statement
-    for _ in range(20):
+    origin = _UNKNOWN
+    for _ in range(_STEPS):
         if call.scope is None:
-            return Trail(Origin("other", None, None), call, name)
+            return Provenance(_UNKNOWN, call, name)
         root = (re.match(r"\w*", name) or [""])[0]
-        came = origin(name, call.scope, line, failed)
-        if came.kind == "other" and came.value is None and root != "self" and "(" not in name:
-            came = origin(root, call.scope, line, failed)
-            if came.kind == "other" and came.value is None and is_from_outside(root, call):
-                return _from_outside(name, root, tensor, call, frames)
-        if call.in_third_party and isinstance(came.statement, ast.stmt) and (begins := _begins(came, call)):
-            name, line, failed = begins, came.statement.lineno, came.statement
+        origin = find_origin(name, call.scope, line, failed)
+        if _is_unknown(origin) and root != "self" and "(" not in name:
+            origin = find_origin(root, call.scope, line, failed)
+            if _is_unknown(origin) and is_from_outside(root, call):
+                return _from_outside(name, root, call, frames)
+        if call.in_third_party and isinstance(origin.statement, ast.stmt) and (start := _start(origin, call)):
+            name, line, failed = start, origin.statement.lineno, origin.statement
             continue
-        if came.kind != "argument":
-            return Trail(came, call, name)
+        if origin.kind != "argument":
+            return Provenance(origin, call, name)
         callers = frames[frames.index(call) + 1 :] if call in frames else []
-        given = _given(name, root, tensor, call, callers)
-        if given is None and _in_a_loop(call):
-            again = origin(name, call.scope, line)  # by the failing statement itself, an iteration ago
-            if again.value is not None:
-                return Trail(again, call, name)
-        given = given or _handed_on(root, tensor, call, callers, scene)
-        if given is None:
-            return Trail(came, call, name)
-        node, outer, path = given
+        passed = _same_object(name, root, tensor, call, callers)
+        if passed is None and _is_in_a_loop(call):
+            before = find_origin(name, call.scope, line)  # by the failing statement itself, an iteration ago
+            if before.value is not None:
+                return Provenance(before, call, name)
+        passed = passed or _same_argument(root, tensor, call, callers, failure)
+        if passed is None:
+            return Provenance(origin, call, name)
+        node, caller, path = passed
         if not isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
-            return Trail(Origin(kind_of(node), None, node), outer, "")
-        name, call = text_of(node) + path, outer
+            return Provenance(Origin(kind_of(node), None, node), caller, "")
+        name, call = text_of(node) + path, caller
         line, failed = call.line, call.statement
-    return Trail(came, call, name)
+    return Provenance(origin, call, name)
 
 
-def _given(name: str, root: str, tensor: Any, call: Call, callers: list[Call]) -> tuple[ast.expr, Call, str] | None:
-    """The very object that a caller has: the expression there, its frame, and the path from it to the tensor."""
+def _is_unknown(origin: Origin) -> bool:
+    return origin.kind == "other" and origin.value is None
+
+
+def _same_object(
+    name: str, root: str, tensor: Any, call: Call, callers: list[Call]
+) -> tuple[ast.expr, Call, str] | None:
+    """Find the very object in a caller: the expression there, its frame, and the path from it to the tensor."""
     whole = value(ast.Name(root, ast.Load()), call)
     for caller in callers:
         nodes = [node for node in ast.walk(caller.node) if isinstance(node, ast.expr)] if caller.node else []
@@ -85,26 +101,26 @@ def _given(name: str, root: str, tensor: Any, call: Call, callers: list[Call]) -
                 continue  # many names may have these
             if same := [node for node in nodes if value(node, caller) is wanted]:
                 return max(same, key=lambda node: len(ast.unparse(node))), caller, path
-        if found := _unpacked(tensor, caller):
-            return found[0], caller, found[1]
+        if unpacked := _unpacked(tensor, caller):
+            return unpacked[0], caller, unpacked[1]
     return None
 
 
-def _handed_on(
-    root: str, tensor: Any, call: Call, callers: list[Call], scene: Scene
+def _same_argument(
+    root: str, tensor: Any, call: Call, callers: list[Call], failure: Failure
 ) -> tuple[ast.expr, Call, str] | None:
-    """The expression in the place of an argument, in the call that ran its function."""
+    """Find the expression that a caller passes for an argument, in the call that ran its function."""
     for caller in callers:
-        if _hands_on(call, caller, scene) and (node := _bound(root, call, caller)) is not None:
-            held = value(node, caller)
-            elsewhere = objects.is_tensor(held) and objects.is_tensor(tensor)
-            if not (elsewhere and objects.device(held) != objects.device(tensor)):
+        if _passes_on(call, caller, failure) and (node := _passed_for(root, call, caller)) is not None:
+            passed = value(node, caller)
+            both = objects.is_tensor(passed) and objects.is_tensor(tensor)
+            if not (both and objects.device(passed) != objects.device(tensor)):
                 return node, caller, ""
     return None
 
 
 def _unpacked(tensor: Any, caller: Call) -> tuple[ast.expr, str] | None:
-    """Of `f(*pair)` and `f(**batch)`, unless the caller itself was only handed them."""
+    """Find a tensor in `pair` of `f(*pair)`, or in `batch` of `f(**batch)`, unless the caller was given those whole."""
     if not isinstance(caller.node, ast.Call):
         return None
     packed = [node.value for node in caller.node.args if isinstance(node, ast.Starred)]
@@ -114,20 +130,20 @@ def _unpacked(tensor: Any, caller: Call) -> tuple[ast.expr, str] | None:
     for node in packed:
         if isinstance(node, ast.Name) and node.id in own[:2]:
             continue
-        for path, held in objects.inside(value(node, caller)):
-            if held is tensor:
+        for path, inner in objects.inside(value(node, caller)):
+            if inner is tensor:
                 return node, path
     return None
 
 
-def _hands_on(call: Call, caller: Call, scene: Scene) -> bool:
-    """Whether what the caller passes is what the callee was given."""
-    between = scene.calls[scene.calls.index(caller) + 1 : scene.calls.index(call)]
-    return all(one.file.endswith(_HANDS_ON) for one in between)
+def _passes_on(call: Call, caller: Call, failure: Failure) -> bool:
+    """Tell whether what the caller passes is what the callee was given."""
+    between = failure.calls[failure.calls.index(caller) + 1 : failure.calls.index(call)]
+    return all(frame.file.endswith(_PASS_ON) for frame in between)
 
 
-def _bound(name: str, call: Call, caller: Call) -> ast.expr | None:
-    """The expression that a caller passes for the argument `name`."""
+def _passed_for(name: str, call: Call, caller: Call) -> ast.expr | None:
+    """Return the expression that a caller passes for the argument `name`."""
     if not isinstance(caller.node, ast.Call):
         return None
     for keyword in caller.node.keywords:
@@ -137,23 +153,23 @@ def _bound(name: str, call: Call, caller: Call) -> ast.expr | None:
     arguments = list(code.co_varnames[: code.co_argcount])
     if name not in arguments or any(isinstance(node, ast.Starred) for node in caller.node.args):
         return None
-    place = arguments.index(name) - (call.method_of is not None)
-    return caller.node.args[place] if 0 <= place < len(caller.node.args) else None
+    position = arguments.index(name) - (call.method_of is not None)
+    return caller.node.args[position] if 0 <= position < len(caller.node.args) else None
 
 
-def _from_outside(name: str, root: str, tensor: Any, call: Call, frames: list[Call]) -> Trail:
-    """Of a global, or a name of the function around: from the frame that has it, else from the lines of the file."""
+def _from_outside(name: str, root: str, call: Call, frames: list[Call]) -> Provenance:
+    """Follow a global, or a name of the function around: in the frame that has it, else in the lines of the file."""
     for frame in frames[frames.index(call) + 1 :] if call in frames else []:
         if frame.file == call.file and frame.scope is not None and root in frame.locals:
-            found = origin(root, frame.scope, frame.line)
-            if found.value is not None and value(ast.Name(root, ast.Load()), frame) is not MISSING:
-                return Trail(found, frame, name)
-    return Trail(given_outside(root, call) or Origin("other", None, None), call, name)
+            origin = find_origin(root, frame.scope, frame.line)
+            if origin.value is not None and value(ast.Name(root, ast.Load()), frame) is not MISSING:
+                return Provenance(origin, frame, name)
+    return Provenance(given_outside(root, call) or _UNKNOWN, call, name)
 
 
-def _begins(came: Origin, call: Call) -> str:
-    """`x` of `x.flatten(1)`, the name that a view or a copy begins with."""
-    node: ast.AST | None = came.value if came.kind in ("call", "other") else None
+def _start(origin: Origin, call: Call) -> str:
+    """Return the name that a view or a copy starts with: `x` of `x.flatten(1)`."""
+    node: ast.AST | None = origin.value if origin.kind in ("call", "other") else None
     if isinstance(node, ast.Name):
         return node.id
     while isinstance(node, (ast.Call, ast.Attribute, ast.Subscript)):
@@ -161,7 +177,7 @@ def _begins(came: Origin, call: Call) -> str:
     return node.id if isinstance(node, ast.Name) and objects.is_tensor(value(node, call)) else ""
 
 
-def _in_a_loop(call: Call) -> bool:
+def _is_in_a_loop(call: Call) -> bool:
     for loop in ast.walk(call.scope) if call.scope is not None else ():
         if isinstance(loop, (ast.For, ast.While)) and loop.lineno <= call.line <= (loop.end_lineno or 0):
             return True

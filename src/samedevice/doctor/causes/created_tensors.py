@@ -1,0 +1,165 @@
+"""Tensors that the program creates without a device, or writes where they were created."""
+
+import ast
+import types
+
+from samedevice.doctor.causes.registry import cause
+from samedevice.doctor.causes.rewriting import created_on
+from samedevice.doctor.culprits.evidence import Evidence
+from samedevice.doctor.culprits.expected_device import expected_device
+from samedevice.doctor.culprits.models import is_fed_to_a_model, is_in_forward, is_where_wanted
+from samedevice.introspect import objects, origins
+from samedevice.introspect.frames import scope
+from samedevice.introspect.origins import device_argument, find_origin, kind_of
+from samedevice.introspect.values import function_of, returns, value
+
+created = cause("tensor_created_in_forward_without_device", is_of_any_mismatch=True)
+written = cause("written_values_on_wrong_device")
+
+
+@created.detect(order=94)
+def is_put_in_a_buffers_place(evidence: Evidence) -> bool:
+    """Tell whether a method puts a tensor without a device in the place of a buffer."""
+    return put_in_a_buffers_place(evidence) is not None
+
+
+@created.detect(order=101)
+def is_assigned_here(evidence: Evidence) -> bool:
+    """Tell whether the very call that failed created the attribute."""
+    call = evidence.failure.user_call
+    if not evidence.is_unregistered or call.function == "__init__" or call.scope is None:
+        return False
+    origin = find_origin(evidence.expression.text, call.scope, call.line)
+    # Created with a `device=` that says elsewhere, it was kept from a call before the move.
+    return (
+        origin.kind == "created"
+        and origin.value is not None
+        and expected_device(origin.value, call) not in evidence.other_devices
+    )
+
+
+@created.detect(order=108)
+def is_created_by_an_object(evidence: Evidence) -> bool:
+    """Tell whether an object that is no module created it, and it is no batch, no target and on no other GPU."""
+    holder = evidence.holder
+    if holder is None or not evidence.is_of_an_object or evidence.is_between_gpus:
+        return False
+    if evidence.origin.kind in ("loop", "call") or is_fed_to_a_model(evidence) or is_target(evidence):
+        return False
+    value_ = origins.assigned(holder.module, holder.name)
+    return value_ is not None and kind_of(value_) == "created"
+
+
+@created.detect(order=170)
+def is_created_in_a_models_code(evidence: Evidence) -> bool:
+    """Tell whether a model's own code created it without a device, or other code did that runs no model.
+
+    Data that somebody created for a model is a batch that was not moved.
+    """
+    if not is_created(evidence):
+        return False
+    if evidence.origin.value is not None and _has_the_size_of_another(evidence.origin.value, evidence):
+        return True
+    is_in_model = is_in_forward(evidence, evidence.origin_call)
+    return is_in_model or not (is_fed_to_a_model(evidence) or is_in_forward(evidence))
+
+
+@created.fix
+def with_the_device_of_the_old(evidence: Evidence) -> str:
+    """Write the line that replaces a buffer, with the device of the tensor that it replaces."""
+    new = put_in_a_buffers_place(evidence)
+    if evidence.holder is None or new is None:
+        return ""
+    name = f"self.{evidence.holder.name}"
+    return f"{name} = {created_on(new, f'{name}.device')}"
+
+
+@written.detect(order=120)
+def is_written_at_an_index(evidence: Evidence) -> bool:
+    """Tell whether `x[index] = values` writes it, or writes to it what is elsewhere."""
+    match evidence.operand.call.node:
+        case ast.Assign(targets=[ast.Subscript(slice=index)]) if not isinstance(index, ast.Slice):
+            return evidence.origin.kind not in ("loop", "argument")
+    return False
+
+
+def put_in_a_buffers_place(evidence: Evidence) -> ast.expr | None:
+    """Return what a method assigns to a buffer without a device, while the module is where it is wanted."""
+    holder = evidence.holder
+    if holder is None or holder.kind != "buffer" or evidence.is_between_gpus or not is_where_wanted(evidence, holder):
+        return None
+    for value_ in origins.reassigned(holder.module, holder.name):
+        if kind_of(value_) == "created" and not asks_for_a_device(value_):
+            return value_
+    return None
+
+
+def asks_for_a_device(node: ast.expr) -> bool:
+    """Tell whether a call in an expression passes `device=`."""
+    return any(device_argument(inner) is not None for inner in ast.walk(node) if isinstance(inner, ast.Call))
+
+
+def is_target(evidence: Evidence) -> bool:
+    """Tell whether it is passed for the target of a loss, and was not created for it."""
+    return "target" in evidence.operand.role and evidence.origin.kind != "created"
+
+
+def is_created(evidence: Evidence) -> bool:
+    """Tell whether a factory of torch created it, here, in a helper function, or some lines above."""
+    node = evidence.origin.value
+    if evidence.origin.kind == "call" and isinstance(node, ast.Call):
+        helper = function_of(node.func, evidence.origin_call)
+        is_sized = _has_the_size_of_another(node, evidence) and not _is_given_a_tensor(node, evidence)
+        return is_sized or (helper is not None and _creates(helper)) or _is_of_factories(node, evidence)
+    if evidence.origin.kind == "created":
+        return True
+    return bool(evidence.origin_name) and _is_of_factories(node, evidence)
+
+
+def _is_of_factories(node: ast.expr | None, evidence: Evidence, depth: int = 4) -> bool:
+    """Tell whether factories created all tensors of an expression that are where its result is."""
+    call = evidence.origin_call
+    tree = call.scope
+    names = [inner for inner in ast.walk(node) if isinstance(inner, ast.Name)] if node is not None and tree else []
+    tensors = [(name.id, value(name, call)) for name in names]
+    here = [
+        name
+        for name, tensor in tensors
+        if objects.is_tensor(tensor) and objects.device(tensor) == evidence.operand.device
+    ]
+    found = [find_origin(name, tree, call.line) for name in here if name != evidence.origin_name]  # type: ignore[arg-type]
+    return bool(found) and all(
+        origin.kind == "created"
+        or (origin.kind in ("call", "other") and depth > 0 and _is_of_factories(origin.value, evidence, depth - 1))
+        for origin in found
+    )
+
+
+def _creates(helper: types.FunctionType) -> bool:
+    """Tell whether a function returns what a factory of torch creates in it."""
+    tree = scope(helper.__code__, helper.__globals__)
+    for node in returns(helper):
+        origin = find_origin(node.id, tree) if isinstance(node, ast.Name) and tree is not None else None
+        if (origin.kind if origin else kind_of(node)) == "created":
+            return True
+    return False
+
+
+def _is_given_a_tensor(node: ast.expr, evidence: Evidence) -> bool:
+    """Tell whether a call is given a tensor that is where its result is."""
+    names = [inner for inner in ast.walk(node) if isinstance(inner, (ast.Name, ast.Attribute))]
+    values = [value(name, evidence.origin_call) for name in names]
+    return any(objects.device(tensor) == evidence.operand.device for tensor in values if objects.is_tensor(tensor))
+
+
+def _has_the_size_of_another(node: ast.expr, evidence: Evidence) -> bool:
+    """Tell whether its size is that of another tensor: what depends on the batch is created for each batch."""
+    call = evidence.origin_call
+    names = [inner for inner in ast.walk(node) if isinstance(inner, ast.Name) and inner.id != evidence.origin_name]
+    values = [find_origin(name.id, call.scope, call.line).value for name in names] if call.scope is not None else []
+    return any(
+        inner.attr in ("shape", "size") if isinstance(inner, ast.Attribute) else inner.id == "len"
+        for expression in [node, *filter(None, values)]
+        for inner in ast.walk(expression)
+        if isinstance(inner, (ast.Attribute, ast.Name))
+    )

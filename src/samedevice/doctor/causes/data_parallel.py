@@ -1,0 +1,138 @@
+"""Under DataParallel: tensors that all replicas share, and results that cannot be joined on one GPU."""
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from samedevice.doctor.causes.module_attributes import registered
+from samedevice.doctor.causes.registry import cause
+from samedevice.doctor.causes.rewriting import moved_to, replaced, statement_with, with_argument
+from samedevice.doctor.culprits.evidence import Evidence
+from samedevice.doctor.culprits.failure import Failure
+from samedevice.doctor.culprits.operands import Operand
+from samedevice.doctor.culprits.quoted_frames import last_quoted_function, nodes_at
+from samedevice.introspect import objects
+from samedevice.introspect.expressions import text_of
+from samedevice.introspect.frames import scope
+from samedevice.introspect.origins import Origin, called, device_argument, find_origin
+from samedevice.introspect.values import Argument, returns
+from samedevice.placement.holders import held_by_module
+
+shared = cause("data_parallel_unreplicated_state", is_alone=True)
+shared.fix(registered)
+output_shape = cause("data_parallel_output_shape")
+output_on_cpu = cause("data_parallel_output_on_cpu")
+
+
+@shared.detect(order=100)
+def is_shared_by_replicas(evidence: Evidence) -> bool:
+    """Tell whether a module under DataParallel holds it unregistered."""
+    return evidence.is_unregistered and evidence.failure.runs_in("data_parallel.py", "parallel_apply.py")
+
+
+@shared.claim(order=10)
+def failed_in_a_replica(failure: Failure, likely: Sequence[str], is_mismatch: bool) -> list[Operand] | None:
+    """Claim an error of a replica: its frames are gone, because PyTorch raises a new error from their text."""
+    is_of_a_replica = "in replica" in failure.text and _wrapper(failure) is not None
+    return list(shared_tensors(failure)) if is_of_a_replica else None
+
+
+@shared.find
+def shared_tensors(failure: Failure) -> list[Operand]:
+    """Find what the failing line of a replica names: a plain tensor of the module, else what it created itself."""
+    tensors = list(_unregistered(failure))
+    named = [tensor for tensor in tensors if tensor.argument.expression.text.partition("[")[0] in failure.text]
+    return named or list(_created_in_a_replica(failure)) or tensors
+
+
+def _unregistered(failure: Failure) -> Iterator[Operand]:
+    """Yield the plain tensors of the module, which its replicas share: those of the failing line first."""
+    wrapper = _wrapper(failure)
+    if wrapper is None:
+        return
+    tensors = [(tensor, holder) for tensor, holder in held_by_module("", wrapper) if not holder.moves]
+    for tensor, holder in sorted(tensors, key=lambda pair: f"self.{pair[1].name}" not in failure.text):
+        # As the module's own code has it, which ran in the replica.
+        path = holder.path[holder.path.index(f".{holder.name}") :]
+        node = ast.parse(f"self{path}", mode="eval").body
+        yield Operand(tensor, objects.device(tensor), failure.user_call, Argument(node, tensor))
+
+
+def _created_in_a_replica(failure: Failure) -> Iterator[Operand]:
+    """Yield what the failing line of a replica created on the first GPU, or was given some lines above."""
+    quoted = last_quoted_function(failure.text)
+    replica = re.search(r"in replica (\d+) on device (\d+)", failure.text)
+    if quoted is None or replica is None:
+        return
+    function, line = quoted
+    others = (device for device in re.findall(r"cuda:\d+", failure.text) if device != f"cuda:{replica[2]}")
+    elsewhere = next(others, "cuda:0")
+    inputs = [argument.arg for argument in function.args.args if argument.arg != "self"]
+    for node in nodes_at(function, line):
+        if isinstance(node, ast.Name) and objects.is_tensor(tensor := _global(node.id, function, failure)):
+            moved = moved_to(node, f"{inputs[0]}.device") if inputs else node
+            origin, fix = Origin("other", None, None), statement_with(function, node, moved)
+            argument = Argument(node, tensor)
+            yield Operand(tensor, objects.device(tensor), failure.user_call, argument, origin=origin, fix=fix)
+            continue
+        is_name = isinstance(node, ast.Name)
+        origin = find_origin(node.id, function, line) if is_name else Origin("created", None, node)  # type: ignore[union-attr]
+        if isinstance(origin.value, ast.Call) and device_argument(origin.value) is not None:
+            device = ast.parse(f"{inputs[0]}.device", mode="eval").body if inputs else None
+            there = text_of(with_argument(origin.value, "device", device))
+            fix = f"{text_of(node)} = {there}" if is_name else there
+            yield Operand(None, elsewhere, failure.user_call, Argument(node, None), origin=origin, fix=fix)
+
+
+def _global(name: str, function: ast.FunctionDef, failure: Failure) -> Any:
+    if find_origin(name, function) != Origin("other", None, None):
+        return None
+    return next((call.frame.f_globals[name] for call in failure.user_calls if name in call.frame.f_globals), None)
+
+
+@output_shape.claim(order=20)
+def returned_in_other_shapes(failure: Failure, likely: Sequence[str], is_mismatch: bool) -> list[Operand] | None:
+    """Claim an error about shapes while DataParallel joined what the replicas returned."""
+    result = _result(failure) if output_shape.id in likely[:1] else None
+    if result is None:
+        return None
+    node, origin, _ = result
+    fix = f"pad {text_of(node)} to one shape in every replica"
+    return [Operand(None, "cuda:0", failure.user_call, Argument(node, None), origin=origin, fix=fix)]
+
+
+@output_on_cpu.claim(order=21)
+def returned_on_the_cpu(failure: Failure, likely: Sequence[str], is_mismatch: bool) -> list[Operand] | None:
+    """Claim any other error while DataParallel joined what the replicas returned: it was on the CPU."""
+    result = _result(failure)
+    if result is None:
+        return None
+    node, origin, first_input = result
+    fix = f"return {text_of(moved_to(node, f'{first_input}.device'))}"
+    for move in ast.walk(origin.value) if origin.value is not None else ():
+        if isinstance(move, ast.Call) and called(move) == "cpu" and isinstance(move.func, ast.Attribute):
+            kept = text_of(replaced(origin.value, move, move.func.value))
+            fix = f"{text_of(node)} = {kept}" if origin.statement else f"return {kept}"
+    return [Operand(None, "cpu", failure.user_call, Argument(node, None), origin=origin, fix=fix)]
+
+
+def _result(failure: Failure) -> tuple[ast.expr, Origin, str] | None:
+    """Return what the wrapped module's forward returned, the origin of that, and the name of its first input."""
+    wrapper = _wrapper(failure)
+    if wrapper is None or not failure.runs_below_in("scatter_gather"):
+        return None
+    forward = objects.method(objects.attribute(wrapper, "module"), "forward")
+    returned = returns(forward) if forward is not None else []
+    if forward is None or not returned:
+        return None
+    tree, node = scope(forward.__code__, forward.__globals__), returned[-1]
+    origin = find_origin(node.id, tree) if isinstance(node, ast.Name) and tree is not None else None
+    origin = origin if origin is not None and origin.value is not None else Origin("other", None, node)
+    return node, origin, forward.__code__.co_varnames[1]
+
+
+def _wrapper(failure: Failure) -> Any:
+    """Return the DataParallel whose method is among the frames, or None."""
+    selves = (call.locals.get("self") for call in failure.calls_below)
+    return next((module for module in selves if objects.is_a(module, "torch.nn", "DataParallel")), None)

@@ -1,0 +1,33 @@
+"""A library mixes devices itself: it creates a tensor without one, or keeps one where `.to()` does not see it."""
+
+from samedevice.doctor.causes.registry import cause
+from samedevice.doctor.causes.rewriting import LONGEST
+from samedevice.doctor.causes.wanted_device import device_at
+from samedevice.doctor.culprits.evidence import Evidence, is_of_a_library
+from samedevice.doctor.culprits.lone_tensor import refused_tensors
+from samedevice.doctor.culprits.writes import is_updated
+from samedevice.introspect.expressions import text_of
+
+library_bug = cause("library_bug")
+library_bug.find(refused_tensors)
+
+
+@library_bug.detect(order=30)
+def is_of_library(evidence: Evidence) -> bool:
+    """Tell whether a library created it, or keeps it unregistered, and nobody passed it in."""
+    holder = evidence.holder
+    if holder is None:
+        return evidence.origin_call.in_third_party and evidence.origin.kind not in ("loop", "argument")
+    is_kept = bool(evidence.failure.third_party_calls) and evidence.is_unregistered and is_of_a_library(holder)
+    return is_kept and not is_updated(evidence, holder)
+
+
+@library_bug.fix
+def moved_or_under_a_default(evidence: Evidence) -> str:
+    """Move what the program can name; else make the wanted device the default, where the library then creates."""
+    call = evidence.failure.user_call
+    device = device_at(evidence, call, call.line)
+    if evidence.holder is not None and evidence.holder.is_named:
+        return f"{evidence.holder.expression} = {evidence.holder.expression}.to({device})"
+    statement = text_of(call.statement) if call.statement is not None else "..."
+    return f"with torch.device({device}): {statement if len(statement) <= LONGEST else '...'}"

@@ -1,0 +1,76 @@
+"""Tensors and layers that a module keeps in plain Python, where `.to()` does not see them."""
+
+import ast
+
+from samedevice.doctor.causes.created_tensors import asks_for_a_device
+from samedevice.doctor.causes.registry import cause
+from samedevice.doctor.causes.rewriting import assigned, in_line
+from samedevice.doctor.causes.wanted_device import device_at
+from samedevice.doctor.culprits.evidence import Evidence
+from samedevice.introspect import classes, objects, origins
+from samedevice.introspect.expressions import text_of
+from samedevice.introspect.origins import kind_of
+from samedevice.placement.holders import Holder
+
+unregistered = cause("unregistered_tensor_attribute", is_of_any_mismatch=True)
+cached = cause("cached_before_move")
+
+
+@cached.detect(order=102)
+def is_kept_from_a_call(evidence: Evidence) -> bool:
+    """Tell whether the attribute is None until a call creates it where its input is, and keeps it."""
+    holder = evidence.holder
+    if holder is None or not evidence.is_unregistered or holder.kind != "attribute":
+        return False
+    if objects.attribute(holder.module, holder.name) is not evidence.operand.tensor:
+        return False
+    first = origins.assigned_in(holder.module, holder.name, "__init__") or _none_in_the_class(holder)
+    if not isinstance(first, ast.Constant) or first.value is not None:
+        return False
+    later = list(origins.reassigned(holder.module, holder.name))
+    return any(kind_of(value) == "call" or asks_for_a_device(value) for value in later)
+
+
+@cached.fix
+def none_in_a_buffer(evidence: Evidence) -> str:
+    """Write the statement for `__init__`: a buffer that is None stays a buffer when it is given a tensor."""
+    if evidence.holder is None:
+        return ""
+    name = evidence.holder.name
+    line = f'self.register_buffer("{name}", None, persistent=False)'
+    return f"{line}  # in __init__, in place of {name} = None" if _none_in_the_class(evidence.holder) else line
+
+
+def _none_in_the_class(holder: Holder) -> ast.Constant | None:
+    namespaces = [classes.namespace(owner) for owner in classes.mro(type(holder.module))]
+    values = [namespace[holder.name] for namespace in namespaces if holder.name in namespace]
+    return ast.Constant(None) if values and values[0] is None else None
+
+
+@unregistered.detect(order=104)
+def is_in_plain_python(evidence: Evidence) -> bool:
+    """Tell whether a module holds it otherwise than as a parameter or a buffer."""
+    return evidence.is_unregistered
+
+
+@unregistered.fix
+def registered(evidence: Evidence) -> str:
+    """Write the statement that registers it: a buffer, a ModuleList or a ModuleDict; else move it."""
+    holder = evidence.holder
+    if holder is None:
+        return ""
+    name = holder.name
+    first = origins.assigned(holder.module, name)
+    value = text_of(first) if first is not None else f"self.{name}"
+    if holder.kind == "attribute":
+        return f'self.register_buffer("{name}", {value})'
+    there = f"{evidence.expression.text}.to({device_at(evidence, evidence.call, evidence.call.line)})"
+    if holder.kind == "partial":
+        return assigned(evidence, there)
+    if holder.inner is not None:
+        return f"self.{name} = nn.{'ModuleDict' if holder.kind == 'dict' else 'ModuleList'}({value})"
+    is_of_itself = first is not None and f"self.{name}" in value
+    tensors = [tensor for _, tensor in objects.inside(objects.attributes(holder.module).get(name))]
+    if holder.kind == "list" and not is_of_itself and len({objects.shape(tensor) for tensor in tensors}) == 1:
+        return f'self.register_buffer("{name}", torch.stack({value}))'
+    return in_line(evidence, there)

@@ -1,0 +1,23 @@
+"""An optimizer's state is on another device than the parameter that it belongs to."""
+
+from samedevice.doctor.causes.registry import cause
+from samedevice.doctor.culprits.evidence import Evidence
+from samedevice.doctor.culprits.lone_tensor import refused_tensors
+
+state = cause("optimizer_state_device")
+state.find(refused_tensors)
+
+
+@state.detect(order=50)
+def optimizer_failed(evidence: Evidence) -> bool:
+    """Tell whether the optimizer itself failed: a closure that it calls is the user's, and stands below it."""
+    return evidence.failure.runs_below_in("torch/optim/")
+
+
+@state.fix
+def loaded_again(evidence: Evidence) -> str:
+    """Load the optimizer's own state: that moves each part of it to its parameter."""
+    holder = evidence.holder
+    names = [name for name, _ in evidence.failure.optimizers()]
+    name = holder.root if holder is not None and holder.kind == "state" else next(iter(names), "optimizer")
+    return f"{name}.load_state_dict({name}.state_dict())"

@@ -1,0 +1,139 @@
+"""The causes by their ids in the catalog. Each file of this folder registers its own with `cause(id)`.
+
+A registered cause gets functions by decorators:
+
+    @NAME.detect(order)  tells whether two tensors met because of this cause; the lowest order of those that do counts
+    @NAME.find           finds the tensor, or the name of a device, where the message alone tells the cause
+    @NAME.claim(order)   finds it where the frames leave no other cause, whichever tensors met
+    @NAME.fix            writes the line to change; "" for the usual one
+    @NAME.say            writes the sentence about the culprit; "" for the usual one
+"""
+
+import functools
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from samedevice.doctor.causes.rewriting import moved_there
+from samedevice.doctor.culprits.evidence import Evidence
+from samedevice.doctor.culprits.failure import Failure
+from samedevice.doctor.culprits.operands import Operand
+
+Detect = Callable[[Evidence], bool]
+Find = Callable[[Failure], Iterable[Operand]]
+Claim = Callable[[Failure, Sequence[str], bool], "list[Operand] | None"]
+Fix = Callable[[Evidence], str]
+Say = Callable[[str, str, "tuple[int, ...] | None"], str]
+
+_causes: dict[str, "Cause"] = {}
+
+
+@dataclass(eq=False)
+class Cause:
+    """What the doctor knows of a cause, besides the words that the catalog has for it.
+
+    Arguments:
+        id: its id in the catalog.
+        is_alone: whether it is about one tensor or one name, wherever other tensors are: they are not compared.
+        is_of_any_mismatch: whether each message has it that only says that tensors on two devices met.
+    """
+
+    id: str
+    is_alone: bool = False
+    is_of_any_mismatch: bool = False
+    detections: list[tuple[int, Detect]] = field(default_factory=list)
+    _find: Find | None = None
+    claims: list[tuple[int, Claim]] = field(default_factory=list)
+    _fix: Fix | None = None
+    _say: Say | None = None
+
+    def detect(self, order: int) -> Callable[[Detect], Detect]:
+        """Register a function that tells whether it is this cause."""
+
+        def register(function: Detect) -> Detect:
+            self.detections.append((order, function))
+            return function
+
+        return register
+
+    def find(self, function: Find) -> Find:
+        """Register the function that finds what the message is about, most suspect first."""
+        self._find = function
+        return function
+
+    def claim(self, order: int) -> Callable[[Claim], Claim]:
+        """Register a function of the failure, the likely causes and whether tensors on two devices met.
+
+        It returns None where it may be another cause.
+        """
+
+        def register(function: Claim) -> Claim:
+            self.claims.append((order, function))
+            return function
+
+        return register
+
+    def fix(self, function: Fix) -> Fix:
+        """Register the function that writes the line to change."""
+        self._fix = function
+        return function
+
+    def say(self, function: Say) -> Say:
+        """Register the function that writes the sentence about the culprit, of its expression, device and shape."""
+        self._say = function
+        return function
+
+    def found_in(self, failure: Failure) -> list[Operand]:
+        """Return what the message is about, most suspect first."""
+        return list(self._find(failure)) if self._find is not None else []
+
+    def line_to_change(self, evidence: Evidence) -> str:
+        """Write the line to change, in the program's names."""
+        own = evidence.operand.fix or (self._fix(evidence) if self._fix is not None else "")
+        return own or moved_there(evidence)
+
+    def sentence(self, expression: str, device: str, shape: tuple[int, ...] | None, owner: str) -> str:
+        """Say what the culprit is, where it is and who holds it."""
+        own = self._say(expression, device, shape) if self._say is not None else ""
+        size = f", of shape {shape}," if shape is not None else ""
+        return own or f"`{expression}`{size} is on {device}: {owner}."
+
+
+def cause(id: str, *, is_alone: bool = False, is_of_any_mismatch: bool = False) -> Cause:
+    """Register a cause; the arguments are those of `Cause`."""
+    if id in _causes:
+        raise ValueError(f"the cause {id!r} is registered twice")
+    _causes[id] = Cause(id, is_alone, is_of_any_mismatch)
+    return _causes[id]
+
+
+def known(id: str) -> Cause:
+    """Return a cause by its id; one that no file of this folder has is only known by its message."""
+    return registered().get(id) or Cause(id)
+
+
+@functools.cache
+def registered() -> dict[str, Cause]:
+    """Return all registered causes by their ids: each file of this folder is imported, once."""
+    package = __name__.rpartition(".")[0]
+    for module in pkgutil.iter_modules(importlib.import_module(package).__path__, f"{package}."):
+        importlib.import_module(module.name)
+    return _causes
+
+
+def detected(evidence: Evidence) -> Cause | None:
+    """Return the cause of a tensor in the wrong place, by the detection of the lowest order that holds."""
+    detections = [(order, detect, cause) for cause in registered().values() for order, detect in cause.detections]
+    ordered = sorted(detections, key=lambda detection: detection[0])
+    return next((cause for _, detect, cause in ordered if detect(evidence)), None)
+
+
+def claimed(failure: Failure, likely: Sequence[str], is_mismatch: bool) -> tuple[Cause, list[Operand]] | None:
+    """Return the cause that the frames tell for sure, and what it is about; None where it may be any."""
+    claims = [(order, claim, cause) for cause in registered().values() for order, claim in cause.claims]
+    for _, claim, cause in sorted(claims, key=lambda claim: claim[0]):
+        operands = claim(failure, likely, is_mismatch)
+        if operands is not None:
+            return cause, operands
+    return None

@@ -1,0 +1,76 @@
+"""What the program does with the model that holds or meets a tensor: names it, moves it, takes it back, runs it."""
+
+import ast
+
+from samedevice.doctor.culprits.evidence import Evidence
+from samedevice.introspect import objects, origins
+from samedevice.introspect.expressions import parsed, text_of
+from samedevice.introspect.frames import Call
+from samedevice.introspect.origins import find_origin
+from samedevice.introspect.values import value
+from samedevice.placement.holders import Holder, held_by_module
+
+
+def root_of(evidence: Evidence, holder: Holder) -> tuple[str, Call]:
+    """Find the outermost module that holds the tensor: its name in the outermost user frame that has one, and it."""
+    found = holder.root, evidence.failure.user_call
+    wanted = {id(evidence.operand.tensor)}
+    for call in evidence.failure.user_calls:
+        for name, module in evidence.failure.named_modules(call):
+            if name != "self" and any(inner.moves for _, inner in held_by_module("", module, wanted)):
+                found = name, call
+    return found
+
+
+def is_moved(root: str, call: Call) -> bool:
+    """Tell whether the program moved a model to another device than the CPU before a line."""
+    if call.scope is None:
+        return False
+    if find_origin(root, call.scope, call.line).kind == "moved":
+        return True
+    return any(not _is_to_cpu(move) for move in _moves(root, call) if move.lineno <= call.line)
+
+
+def is_taken_back(root: str, call: Call) -> bool:
+    """Tell whether the program moves a model to the CPU."""
+    return any(_is_to_cpu(move) for move in _moves(root, call))
+
+
+def has_others_there(evidence: Evidence, root: str, call: Call) -> bool:
+    """Tell whether other parameters or buffers of a model are where the tensor is wanted."""
+    module = value(parsed(root), call)
+    tensors = held_by_module("", module) if objects.is_module(module) else ()
+    return any(holder.moves and objects.device(tensor) in evidence.other_devices for tensor, holder in tensors)
+
+
+def is_where_wanted(evidence: Evidence, holder: Holder) -> bool:
+    """Tell whether the outermost module that holds the tensor was moved, or has others where it is wanted."""
+    root, call = root_of(evidence, holder)
+    return is_moved(root, call) or has_others_there(evidence, root, call)
+
+
+def is_fed_to_a_model(evidence: Evidence) -> bool:
+    """Tell whether the tensor met the parameters of a model, in the model's own code or a library's."""
+    tensors = [operand.tensor for operand in evidence.other_operands if operand.tensor is not None]
+    holders = map(evidence.failure.holder, tensors)
+    return evidence.operand.call.in_library and any(holder is not None and holder.moves for holder in holders)
+
+
+def is_in_forward(evidence: Evidence, within: Call | None = None) -> bool:
+    """Tell whether a module's own code is running; with `within`, whether it calls that frame, or is it."""
+    calls = evidence.failure.user_calls
+    if within is not None:
+        calls = calls[calls.index(within) :] if within in calls else []
+    return any(objects.is_module(call.method_of) for call in calls)
+
+
+def _moves(root: str, call: Call) -> list[ast.Call]:
+    """Return the calls that move the model itself."""
+    nodes = [node for node in ast.walk(call.scope) if isinstance(node, ast.Call)] if call.scope is not None else []
+    moves = [node for node in nodes if isinstance(node.func, ast.Attribute) and origins.called(node) in origins.MOVES]
+    return [move for move in moves if text_of(move.func.value) == root]  # type: ignore[attr-defined]
+
+
+def _is_to_cpu(move: ast.Call) -> bool:
+    names_cpu = move.args and isinstance(move.args[0], ast.Constant) and move.args[0].value == "cpu"
+    return origins.called(move) == "cpu" or bool(names_cpu)

@@ -1,0 +1,118 @@
+"""`explain`: from an error, or the text of one, to its diagnosis."""
+
+from dataclasses import replace
+
+from samedevice.catalog import Other, load
+from samedevice.doctor.causes.registry import registered
+from samedevice.doctor.diagnosis import Diagnosis
+from samedevice.doctor.examine import find_culprits
+from samedevice.doctor.text.rank import LikelyCause, filled, rank
+from samedevice.doctor.text.read import read
+from samedevice.introspect import exceptions
+from samedevice.introspect.tracebacks import last_error, traceback_text
+
+
+def explain(error: str | bytes | BaseException | None = None) -> Diagnosis:
+    """Tell what PyTorch is saying in an error, the likely causes in order, the tensor at fault and the lines to change.
+
+    Args:
+        error: an exception, or the text of one: a line, a traceback, a log of any length; bytes are read as UTF-8, or
+            as UTF-16 if they say so. The last error about devices in a text counts. Without it, the last error that
+            nobody caught: that of the cell or the line before, in a notebook or at Python's prompt.
+
+    Of an exception the frames are still alive, so the tensor at fault is looked up in them: nothing of the program's is
+    run, moved, printed or kept.
+
+    Raises:
+        TypeError: `error` is none of these. No text and no exception raises.
+
+    Example:
+        >>> diagnosis = explain(
+        ...     "Expected all tensors to be on the same device, but got mat1 is on cpu, different from other tensors "
+        ...     "on cuda:0 (when checking argument in method wrapper_CUDA_addmm)"
+        ... )
+        >>> diagnosis.message.id, diagnosis.causes[0].id
+        ('SD001', 'input_not_moved')
+
+    The messages, their causes and where each comes from are in samedevice/catalog.
+    """
+    if error is None:
+        error = last_error()
+        if error is None:
+            return Diagnosis(None, _NO_ERROR)
+    if isinstance(error, BaseException):
+        return _of_exception(error)
+    if isinstance(error, bytes):
+        # PowerShell writes UTF-16, with a byte order mark.
+        wide = error.startswith((b"\xff\xfe", b"\xfe\xff"))
+        error = error.decode("utf-16" if wide else "utf-8", errors="replace")
+    if not isinstance(error, str):
+        raise TypeError(
+            f"explain() takes an exception or the text of one, as str or bytes, not {type(error).__name__}."
+        )
+    return _of_text(error)
+
+
+def _of_text(error: str) -> Diagnosis:
+    found = read(error)
+    if found is None:
+        return Diagnosis(None, _UNKNOWN if error.strip() else _EMPTY, ask=_WHOLE, text=error)
+    if isinstance(found, Other):
+        return Diagnosis(None, f"This is not a device error. {found.says}", other=found, text=error)
+    message = found.message
+    return Diagnosis(
+        message,
+        next(filter(None, (filled(sentence, found.reads) for sentence in message.says))),
+        rank(found),
+        reads=found.reads,
+        place=found.place,
+        ask=message.ask or ("" if found.frames else _TRACEBACK),
+        text=error,
+    )
+
+
+def _of_exception(error: BaseException) -> Diagnosis:
+    """Diagnose the first device error among an error and those that it was raised from."""
+    diagnoses = [(cause, _of_message(cause)) for cause in exceptions.chain(error)]
+    error, diagnosis = next((pair for pair in diagnoses if pair[1].message), diagnoses[0])
+    diagnosis = replace(diagnosis, ask="")
+    if diagnosis.message is None:
+        return diagnosis
+    likely = [cause.id for cause in diagnosis.causes]
+    possible = {cause.id for cause in diagnosis.message.causes}
+    try:
+        of_any_mismatch = {cause.id for cause in registered().values() if cause.is_of_any_mismatch}
+        culprits = find_culprits(error, likely, is_mismatch=possible >= of_any_mismatch)
+        sentences = {culprit.cause: culprit.sentence for culprit in reversed(culprits)}
+        found = dict.fromkeys(culprit.cause for culprit in culprits)
+        first = [LikelyCause(load().causes[id_], (sentences[id_],)) for id_ in found]
+    except Exception as failure:  # the doctor's own fault must not hide the program's
+        return replace(diagnosis, note=f"The frames could not be examined ({type(failure).__name__}): {_REPORT}")
+    rest = (cause for cause in diagnosis.causes if cause.id not in found)
+    return replace(diagnosis, culprits=culprits, causes=(*first, *rest))
+
+
+def _of_message(error: BaseException) -> Diagnosis:
+    """Diagnose an error by its text. A line of the traceback that only quotes a message does not count."""
+    alone = _of_text(f"{exceptions.name(error)}: {exceptions.message(error)}")
+    whole = _of_text(_text_of(error)) if alone.message else alone
+    return whole if whole.message else alone
+
+
+def _text_of(error: BaseException) -> str:
+    """Return its traceback and message; its message alone, if the traceback cannot be read."""
+    try:
+        return traceback_text(error)
+    except Exception:
+        return f"{exceptions.name(error)}: {exceptions.message(error)}"
+
+
+_NO_ERROR = "There is no error to explain: none was raised here that nobody caught."
+_REPORT = "what follows is read from the text of the error alone."
+_EMPTY = "There is no text to explain."
+_UNKNOWN = "This text holds no PyTorch device error that we know."
+_WHOLE = "Paste the whole error, from `Traceback (most recent call last)` to its last line."
+_TRACEBACK = (
+    "For a surer answer paste the whole traceback, from `Traceback (most recent call last)` to its last line: "
+    "its frames often tell which cause it is."
+)

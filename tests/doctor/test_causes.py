@@ -1,0 +1,94 @@
+"""The causes that the doctor finds in live frames: each is one file's own, and is added without touching another."""
+
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import samedevice
+from samedevice.catalog import load
+from samedevice.doctor.causes.registry import cause, known, registered
+
+# As CONTRIBUTING shows it. On CUDA this reads as any mismatch; the doctor can tell it by the name of the function.
+PYTHON = '''
+"""A positional encoding that was created for the CPU."""
+
+from samedevice.doctor.causes.registry import cause
+from samedevice.doctor.culprits.evidence import Evidence
+
+positional_encoding = cause("positional_encoding_on_cpu")
+
+
+@positional_encoding.detect(order=35)
+def is_called_so(evidence: Evidence) -> bool:
+    """Tell whether the program calls it so."""
+    return "positional" in evidence.expression.text
+
+
+@positional_encoding.fix
+def moved_with_its_input(evidence: Evidence) -> str:
+    """Move it to the other operand of the failing line."""
+    return f"{evidence.expression.text}.to({evidence.other_operands[0].argument.expression.text}.device)"
+'''
+TOML = """
+[[cause]]
+id = "positional_encoding_on_cpu"
+title = "The positional encoding stayed on the CPU"
+why = "It was created before the model was moved."
+setup = ""
+before = "x + positional"
+after = "x + positional.to(x.device)"
+raises = "SD002"
+confirm = "Print `positional.device`."
+lesson = "02-unmoved-batches"
+"""
+PROGRAM = """
+import torch
+import samedevice
+
+def forward(x, positional):
+    return x + positional
+
+with samedevice.simulate_cuda():
+    try:
+        forward(torch.ones(3, device="cuda"), torch.ones(3))
+    except RuntimeError as error:
+        culprit = samedevice.explain(error).culprits[0]
+print(culprit.cause, culprit.fix, sep="; ")
+"""
+
+
+def test_a_cause_takes_one_file_and_one_entry_of_the_catalog(tmp_path):
+    package = tmp_path / "samedevice"
+    shutil.copytree(Path(samedevice.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    (package / "doctor/causes/positional_encodings.py").write_text(PYTHON)
+    with (package / "catalog/causes.toml").open("a") as catalog:
+        catalog.write(TOML)
+    (tmp_path / "program.py").write_text(PROGRAM)
+    run = subprocess.run(
+        [sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import program"],
+        capture_output=True,
+        text=True,
+    )
+    assert run.stdout.strip() == "positional_encoding_on_cpu; positional.to(x.device)", run.stderr
+
+
+def test_each_cause_that_is_registered_is_in_the_catalog():
+    assert registered().keys() <= load().causes.keys()
+
+
+def test_no_two_detections_have_the_same_order():
+    orders = Counter(order for found in registered().values() for order, _ in found.detections)
+    assert [order for order, number in orders.items() if number > 1] == []
+
+
+def test_a_cause_is_registered_once():
+    with pytest.raises(ValueError, match="'input_not_moved' is registered twice"):
+        cause("input_not_moved")
+
+
+def test_a_cause_that_only_its_message_tells_is_known_by_its_id():
+    assert known("traced_constant_device").detections == []
