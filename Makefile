@@ -35,10 +35,11 @@ site: .venv/.site ## build the site and serve it on http://127.0.0.1:8000, rebui
 	@echo "The site will be on http://127.0.0.1:8000 (Ctrl+C stops it)."
 	@.venv/bin/mkdocs serve --dev-addr 127.0.0.1:8000
 
-test: .venv/.everything ## lint, types, unit tests, every cell of every notebook: what to run after a change (CI runs test and test-rest)
+test: .venv/.everything ## lint, types, imports, unit tests, every cell of every notebook: what to run after a change (CI runs test and test-rest)
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
+	.venv/bin/lint-imports --no-logo --no-cache
 	.venv/bin/pytest --nbval $(SIDE_BY_SIDE)
 
 test-rest: .venv/.everything ## the built site in a browser, the guards' own guards, packaging, the commands: what `make test` leaves out

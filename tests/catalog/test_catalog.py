@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from samedevice import explain
-from samedevice.catalog import check, load
+from samedevice.catalog import __main__ as check
+from samedevice.catalog import load
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "src" / "samedevice" / "catalog"

@@ -1,10 +1,10 @@
-"""Whether each message of the catalog is read as itself, in its texts and in its examples."""
+"""Check that each message of the catalog is read as itself, in its texts and in its examples."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from samedevice.catalog.rows import Mistake, Row
-from samedevice.doctor import explain
+from samedevice.doctor.explanation import explain
 
 _UNWRITTEN = {"method", "device_kind", "others_kind", "between"}
 
