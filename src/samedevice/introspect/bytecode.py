@@ -1,8 +1,9 @@
-"""The statements of code that has no source, as `exec` leaves it: read back from its bytecode.
+"""Read the statements of code back from its bytecode, where there is no source for it.
 
-Only what the doctor looks for is read: which expressions were given which names, in which loop. An instruction that is
-not known here is a value that is not known; control flow is read in the order of the instructions. The columns are
-those that the compiler kept, so the failing expression is found among these as among parsed ones.
+That is so at Python's own prompt and in `python -c` (before Python 3.13), in `exec`, and in a long run whose file was
+edited meanwhile. Only what the doctor looks for is read: which expressions were assigned to which names, in which loop.
+An instruction that is not known here gives a value that is not known, and branches are read in the order of the
+instructions. The columns are those that the compiler kept, so the failing expression is found as among parsed ones.
 """
 
 import ast
