@@ -306,7 +306,7 @@ def _folded(error: BaseException, path: str) -> str:
         def format(self, **options: Any) -> list[str]:
             lines = []
             for folded, frames in itertools.groupby(
-                self, lambda one: one.filename != path and is_library(one.filename)
+                self, lambda frame: frame.filename != path and is_library(frame.filename)
             ):
                 those = list(frames)
                 if folded:
@@ -318,7 +318,7 @@ def _folded(error: BaseException, path: str) -> str:
     whole = traceback.TracebackException(type(error), error, exceptions.traceback(error), compact=True)
     todo = [whole]
     while todo:
-        one = todo.pop()
-        one.stack = Folded(one.stack)
-        todo += filter(None, (one.__cause__, one.__context__, *(getattr(one, "exceptions", None) or ())))
+        shown = todo.pop()
+        shown.stack = Folded(shown.stack)
+        todo += filter(None, (shown.__cause__, shown.__context__, *(getattr(shown, "exceptions", None) or ())))
     return "".join(whole.format())

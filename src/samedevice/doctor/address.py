@@ -8,7 +8,7 @@ _FORM_LIMIT = 800  # characters that the form is given: GitHub refuses addresses
 
 
 def site() -> str:
-    """The address of the published site, with a slash at its end."""
+    """Return the address of the published site, with a slash at its end."""
     owner, name = REPOSITORY.split("/")[-2:]
     return f"https://{owner.lower()}.github.io/{name}/"
 
@@ -18,6 +18,6 @@ def error_page(message_id: str) -> str:
 
 
 def issue_form(text: str) -> str:
-    """The form for an error that the catalog lacks, filled with the end of `text`; its reader decides to send it."""
+    """Return the address of the form for an unknown error, filled with the end of `text`; the reader may send it."""
     fields = {"template": "unknown-error.yml", "error": text[-_FORM_LIMIT:]}
     return f"{REPOSITORY}/issues/new?{urlencode(fields, errors='replace')}"

@@ -8,7 +8,7 @@ from samedevice.doctor.report import change, lesson_path
 
 
 def exported() -> dict[str, Any]:
-    """What docs/assets/doctor.js needs: patterns in JavaScript's form, everything in the catalog's order.
+    """Return what docs/assets/doctor.js needs: patterns as JavaScript writes them, all in the catalog's order.
 
     Addresses are left to the page, which knows where it stands.
     """
@@ -63,5 +63,5 @@ def exported() -> dict[str, Any]:
 
 
 def _pattern(pattern: str) -> list[str]:
-    """As it is, as it reads text whose line ends were cut out, and the words that such text contains."""
+    """Return a pattern, the same for text whose line ends were cut out, and the words that such text contains."""
     return [javascript(pattern), javascript(glued(pattern)), needle(pattern)]

@@ -82,7 +82,7 @@ def outline(diagnosis: "Diagnosis") -> Outline:
 
 
 def _underlined(code: list[str], culprits: "Sequence[Culprit]") -> list[str]:
-    """The failing line, the first culprit underlined where it is written there alone."""
+    """Underline the first culprit in the failing line, if it stands there once."""
     for culprit in culprits[:1]:
         for number, line in enumerate(code):
             found = [match.span() for match in re.finditer(rf"(?<![\w.]){re.escape(culprit.expression)}(?!\w)", line)]
@@ -93,11 +93,11 @@ def _underlined(code: list[str], culprits: "Sequence[Culprit]") -> list[str]:
 
 
 def _of_culprits(diagnosis: "Diagnosis") -> list[Section]:
-    """The tensors at fault, looked up: there is nothing left to make sure of, and no cause to choose."""
+    """Make a section of each culprit. They were looked up, so the reader has nothing to check or to choose."""
     sections = []
     for number, culprit in enumerate(diagnosis.culprits[:_SHOWN]):
         cause = load().causes[culprit.case or culprit.cause]
-        told = {one.case or one.cause for one in diagnosis.culprits[:number]}
+        told = {earlier.case or earlier.cause for earlier in diagnosis.culprits[:number]}
         why = [("Why", cause.why), ("Lesson", f"{site()}{lesson_path(cause)}")]
         details = why if cause.id not in told else []
         heading = f"{'And' if number else 'At fault'}: {culprit.sentence}"
@@ -113,7 +113,7 @@ def _section(number: int, cause: Cause, because: tuple[str, ...]) -> Section:
 
 
 def lesson_path(cause: Cause) -> str:
-    """Where the site raises and fixes this, such as "notebooks/02-unmoved-batches/#the-batch-is-a-dict"."""
+    """Tell where the site raises and fixes this, such as "notebooks/02-unmoved-batches/#the-batch-is-a-dict"."""
     return f"notebooks/{cause.lesson}/{f'#{cause.failure}' if cause.failure else ''}"
 
 
@@ -124,12 +124,12 @@ def change(cause: Cause) -> list[str]:
 
 
 def as_text(diagnosis: "Diagnosis") -> str:
-    """At most 88 columns, but for code and addresses, which are never broken."""
+    """Write it in at most 88 columns; code and addresses are never broken."""
     return "".join(f"{line}\n" for _, line in _lines(outline(diagnosis), _WIDTH))
 
 
 def as_rich(diagnosis: "Diagnosis", width: int = _WIDTH) -> "Text":
-    """The same, in the terminal's own colours."""
+    """Write the same in the terminal's own colours."""
     from rich.text import Text
 
     styles = {"place": "bold", "heading": "bold", "-": "red", "+": "green"}
@@ -138,7 +138,7 @@ def as_rich(diagnosis: "Diagnosis", width: int = _WIDTH) -> "Text":
 
 
 def _lines(parts: Outline, width: int) -> Iterator[tuple[str, str]]:
-    """Each line of the text, after what it is."""
+    """Yield each line of the text, and before it what kind of line it is."""
 
     def filled(kind: str, text: str, indent: str = "") -> Iterator[tuple[str, str]]:
         unbroken = re.sub("`[^`]+`", lambda code: code[0].replace(" ", "\0"), text)
@@ -183,14 +183,14 @@ def _lines(parts: Outline, width: int) -> Iterator[tuple[str, str]]:
 
 
 def _changed(lines: list[str]) -> list[str]:
-    """The lines that go and come alone, without the indent that they share."""
+    """Return only the lines that are removed and added, without the indent that they share."""
     lines = [line for line in lines if line.startswith(("-", "+"))]
     indent = min((len(line[2:]) - len(line[2:].lstrip()) for line in lines if line[2:]), default=0)
     return [line[:2] + line[2 + indent :] for line in lines]
 
 
 def as_html(diagnosis: "Diagnosis") -> str:
-    """A fragment without styles or scripts: a page's Content-Security-Policy need not allow it anything."""
+    """Write a fragment without styles or scripts, which every Content-Security-Policy allows."""
     parts = outline(diagnosis)
     written = ['<div class="samedevice">']
     if parts.code:

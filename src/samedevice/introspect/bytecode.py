@@ -33,7 +33,7 @@ _COMPARISONS: dict[str, type[ast.cmpop]] = {
 
 
 def statements(code: types.CodeType) -> ast.Module:
-    """The assignments, loops and expression statements of `code`."""
+    """Return the assignments, loops and expression statements of `code`."""
     reader = _Reader(code)
     for instruction in dis.get_instructions(code):
         try:
@@ -62,115 +62,115 @@ class _Reader:
         self._targets: list[ast.expr] = []
         self._pending = 0
 
-    def read(self, one: dis.Instruction) -> None:
-        while self._blocks and one.offset >= self._blocks[-1][0]:
+    def read(self, instruction: dis.Instruction) -> None:
+        while self._blocks and instruction.offset >= self._blocks[-1][0]:
             self.body = self._blocks.pop()[1]
-        name, argument = one.opname, one.argval
+        name, argument = instruction.opname, instruction.argval
         if name in _NOTHING:
             return
         if name == "PUSH_NULL":
             self.stack.append(None)
         elif name in _LOADS:
-            if name == "LOAD_GLOBAL" and one.arg is not None and one.arg & 1:
+            if name == "LOAD_GLOBAL" and instruction.arg is not None and instruction.arg & 1:
                 self.stack.append(None)
-            self._push(one, ast.Name(str(argument), ast.Load()))
+            self._push(instruction, ast.Name(str(argument), ast.Load()))
         elif name in ("LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW"):
             for part in argument:
-                self._push(one, ast.Name(part, ast.Load()))
+                self._push(instruction, ast.Name(part, ast.Load()))
         elif name in ("LOAD_CONST", "LOAD_SMALL_INT"):
-            self._push(one, ast.Constant(argument))
+            self._push(instruction, ast.Constant(argument))
         elif name in ("LOAD_ATTR", "LOAD_METHOD"):
-            self._push(one, ast.Attribute(self.stack.pop(), str(argument), ast.Load()))
-            if name == "LOAD_METHOD" or ("|self" in one.argrepr or "NULL" in one.argrepr):
+            self._push(instruction, ast.Attribute(self.stack.pop(), str(argument), ast.Load()))
+            if name == "LOAD_METHOD" or ("|self" in instruction.argrepr or "NULL" in instruction.argrepr):
                 self.stack.append(None)
         elif name == "KW_NAMES":
-            self._names = self._constants[one.arg or 0]
+            self._names = self._constants[instruction.arg or 0]
         elif name in ("CALL", "CALL_KW"):
-            self._call(one)
+            self._call(instruction)
         elif name == "BINARY_OP":
-            self._binary(one)
+            self._binary(instruction)
         elif name == "BINARY_SUBSCR":
             key, base = self.stack.pop(), self.stack.pop()
-            self._push(one, ast.Subscript(base, key, ast.Load()))
+            self._push(instruction, ast.Subscript(base, key, ast.Load()))
         elif name in ("BUILD_SLICE", "BINARY_SLICE"):
-            bounds = [None if _is_none(bound) else bound for bound in self._take(one.arg or 2)]
-            self._push(one, ast.Slice(*bounds))
+            bounds = [None if _is_none(bound) else bound for bound in self._take(instruction.arg or 2)]
+            self._push(instruction, ast.Slice(*bounds))
             if name == "BINARY_SLICE":
                 key, base = self.stack.pop(), self.stack.pop()
-                self._push(one, ast.Subscript(base, key, ast.Load()))
+                self._push(instruction, ast.Subscript(base, key, ast.Load()))
         elif name == "UNARY_NEGATIVE":
-            self._push(one, ast.UnaryOp(ast.USub(), self.stack.pop()))
-        elif name == "FORMAT_SIMPLE" or (name == "FORMAT_VALUE" and not (one.arg or 0) & 4):
-            self._push(one, ast.FormattedValue(self.stack.pop(), -1))
+            self._push(instruction, ast.UnaryOp(ast.USub(), self.stack.pop()))
+        elif name == "FORMAT_SIMPLE" or (name == "FORMAT_VALUE" and not (instruction.arg or 0) & 4):
+            self._push(instruction, ast.FormattedValue(self.stack.pop(), -1))
         elif name == "BUILD_STRING":
-            self._push(one, ast.JoinedStr(self._take(one.arg or 0)))
+            self._push(instruction, ast.JoinedStr(self._take(instruction.arg or 0)))
         elif name == "COMPARE_OP":
             right, left = self.stack.pop(), self.stack.pop()
-            sign = one.argrepr.removeprefix("bool(").removesuffix(")")
-            self._push(one, ast.Compare(left, [_COMPARISONS.get(sign, ast.Eq)()], [right]))
+            sign = instruction.argrepr.removeprefix("bool(").removesuffix(")")
+            self._push(instruction, ast.Compare(left, [_COMPARISONS.get(sign, ast.Eq)()], [right]))
         elif name in ("BUILD_LIST", "BUILD_TUPLE"):
             kind = ast.List if name == "BUILD_LIST" else ast.Tuple
-            self._push(one, kind(self._take(one.arg or 0), ast.Load()))
+            self._push(instruction, kind(self._take(instruction.arg or 0), ast.Load()))
         elif name == "BUILD_MAP":
-            pairs = self._take(2 * (one.arg or 0))
-            self._push(one, ast.Dict(pairs[::2], pairs[1::2]))
+            pairs = self._take(2 * (instruction.arg or 0))
+            self._push(instruction, ast.Dict(pairs[::2], pairs[1::2]))
         elif name == "BUILD_CONST_KEY_MAP":
             keys = self.stack.pop()
-            values = self._take(one.arg or 0)
-            self._push(one, ast.Dict([ast.Constant(key) for key in keys.value], values))
+            values = self._take(instruction.arg or 0)
+            self._push(instruction, ast.Dict([ast.Constant(key) for key in keys.value], values))
         elif name == "UNPACK_SEQUENCE":
-            self._pending, self._targets = one.arg or 0, []
+            self._pending, self._targets = instruction.arg or 0, []
         elif name in _STORES:
-            self._store(one, ast.Name(str(argument), ast.Store()))
+            self._store(instruction, ast.Name(str(argument), ast.Store()))
         elif name == "STORE_FAST_STORE_FAST":
             for part in argument:
-                self._store(one, ast.Name(part, ast.Store()))
+                self._store(instruction, ast.Name(part, ast.Store()))
         elif name == "STORE_FAST_LOAD_FAST":
-            self._store(one, ast.Name(argument[0], ast.Store()))
-            self._push(one, ast.Name(argument[1], ast.Load()))
+            self._store(instruction, ast.Name(argument[0], ast.Store()))
+            self._push(instruction, ast.Name(argument[1], ast.Load()))
         elif name == "STORE_ATTR":
-            self._store(one, ast.Attribute(self.stack.pop(), str(argument), ast.Store()))
+            self._store(instruction, ast.Attribute(self.stack.pop(), str(argument), ast.Store()))
         elif name == "STORE_SUBSCR":
             key, base = self.stack.pop(), self.stack.pop()
-            self._store(one, ast.Subscript(base, key, ast.Store()))
+            self._store(instruction, ast.Subscript(base, key, ast.Store()))
         elif name == "FOR_ITER":
             target = ast.Name(_UNKNOWN, ast.Store())
-            self._place(one, target)
+            self._place(instruction, target)
             loop = ast.For(target, self.stack.pop(), [], [])
-            self._place(one, loop)
+            self._place(instruction, loop)
             loop.end_lineno = 10**9
             self.body.append(loop)
             self._blocks.append((argument, self.body))
             self.body = loop.body
             self.stack.append(loop)
         elif name == "SWAP":
-            self.stack[-1], self.stack[-one.arg] = self.stack[-one.arg], self.stack[-1]  # type: ignore[operator]
+            self.stack[-1], self.stack[-instruction.arg] = self.stack[-instruction.arg], self.stack[-1]  # type: ignore[operator]
         elif name == "COPY":
-            self.stack.append(self.stack[-one.arg])  # type: ignore[operator]
+            self.stack.append(self.stack[-instruction.arg])  # type: ignore[operator]
         elif name == "RETURN_VALUE":
             returned = self.stack.pop()
             if not _is_none(returned):  # else the end of all code, at the place of its last statement
-                self._statement(one, ast.Return(returned))
+                self._statement(instruction, ast.Return(returned))
         elif name == "POP_TOP":
             value = self.stack.pop()
             if isinstance(value, ast.expr):
-                self._statement(one, ast.Expr(value))
+                self._statement(instruction, ast.Expr(value))
         else:
-            self._skip(one)
+            self._skip(instruction)
 
-    def _push(self, one: dis.Instruction, node: ast.expr) -> None:
-        self._place(one, node)
+    def _push(self, instruction: dis.Instruction, node: ast.expr) -> None:
+        self._place(instruction, node)
         self.stack.append(node)
 
     @staticmethod
-    def _place(one: dis.Instruction, node: ast.expr | ast.stmt) -> None:
-        where = one.positions
+    def _place(instruction: dis.Instruction, node: ast.expr | ast.stmt) -> None:
+        where = instruction.positions
         known = where is not None and where.lineno is not None
         node.lineno, node.end_lineno = (where.lineno, where.end_lineno) if known else (0, 0)  # type: ignore[union-attr,assignment]
         node.col_offset, node.end_col_offset = (where.col_offset or 0, where.end_col_offset) if known else (0, 0)  # type: ignore[union-attr]
 
-    def _statement(self, one: dis.Instruction, node: ast.stmt) -> None:
-        self._place(one, node)
+    def _statement(self, instruction: dis.Instruction, node: ast.stmt) -> None:
+        self._place(instruction, node)
         self.body.append(node)
 
     def _take(self, count: int) -> list[Any]:
@@ -178,12 +178,12 @@ class _Reader:
         del self.stack[len(self.stack) - count :]
         return taken
 
-    def _call(self, one: dis.Instruction) -> None:
+    def _call(self, instruction: dis.Instruction) -> None:
         names = self._names
-        if one.opname == "CALL_KW":
+        if instruction.opname == "CALL_KW":
             names = self.stack.pop().value
         self._names = ()
-        values = self._take(one.arg or 0)
+        values = self._take(instruction.arg or 0)
         function = self.stack.pop()
         if function is None:
             function = self.stack.pop()
@@ -191,43 +191,45 @@ class _Reader:
             self.stack.pop()
         positional = values[: len(values) - len(names)]
         keywords = [ast.keyword(key, value) for key, value in zip(names, values[len(positional) :], strict=True)]
-        self._push(one, ast.Call(function, positional, keywords))
+        self._push(instruction, ast.Call(function, positional, keywords))
 
-    def _binary(self, one: dis.Instruction) -> None:
-        sign = one.argrepr.removesuffix("=")
+    def _binary(self, instruction: dis.Instruction) -> None:
+        sign = instruction.argrepr.removesuffix("=")
         right, left = self.stack.pop(), self.stack.pop()
-        if one.argrepr == "[]":
-            self._push(one, ast.Subscript(left, right, ast.Load()))
-        elif one.argrepr.endswith("="):
+        if instruction.argrepr == "[]":
+            self._push(instruction, ast.Subscript(left, right, ast.Load()))
+        elif instruction.argrepr.endswith("="):
             statement = ast.AugAssign(left, _OPERATORS[sign](), right)
-            self._statement(one, statement)
+            self._statement(instruction, statement)
             self.stack.append(statement)
         else:
-            self._push(one, ast.BinOp(left, _OPERATORS[sign](), right))
+            self._push(instruction, ast.BinOp(left, _OPERATORS[sign](), right))
 
-    def _store(self, one: dis.Instruction, target: ast.expr) -> None:
-        self._place(one, target)
+    def _store(self, instruction: dis.Instruction, target: ast.expr) -> None:
+        self._place(instruction, target)
         if self._pending:
             self._targets.append(target)
             self._pending -= 1
             if self._pending:
                 return
             target = ast.Tuple(self._targets, ast.Store())
-            self._place(one, target)
+            self._place(instruction, target)
         value = self.stack.pop()
         if isinstance(value, ast.For):
             value.target = target
             self.stack.append(value.iter)  # the iterator stays there
         elif isinstance(value, ast.expr):
-            self._statement(one, ast.Assign([target], value))
+            self._statement(instruction, ast.Assign([target], value))
 
-    def _skip(self, one: dis.Instruction) -> None:
-        """An instruction that is not read: what it takes stands for itself, and it leaves as many unknown values."""
-        effect = dis.stack_effect(one.opcode, one.arg if one.opcode >= dis.HAVE_ARGUMENT else None, jump=False)
+    def _skip(self, instruction: dis.Instruction) -> None:
+        """Skip an instruction that is not read: what it takes stands by itself, and it leaves unknown values."""
+        effect = dis.stack_effect(
+            instruction.opcode, instruction.arg if instruction.opcode >= dis.HAVE_ARGUMENT else None, jump=False
+        )
         if effect < 0:
             for taken in self._take(min(-effect, len(self.stack))):
                 if isinstance(taken, ast.Call | ast.BinOp | ast.Subscript):  # of a comprehension, say
-                    self._statement(one, ast.Expr(taken))
+                    self._statement(instruction, ast.Expr(taken))
         for _ in range(effect):
             unknown = ast.Name(_UNKNOWN, ast.Load())
             unknown.lineno = unknown.end_lineno = unknown.col_offset = unknown.end_col_offset = 0

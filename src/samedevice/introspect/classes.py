@@ -13,7 +13,7 @@ _MODULE = type.__dict__["__module__"]
 
 
 def mro(cls: type) -> tuple[type, ...]:
-    """A class and its bases, in the order in which Python looks a name up in them.
+    """Return a class and its bases, in the order in which Python looks a name up in them.
 
     Example:
         >>> [base.__name__ for base in mro(bool)]
@@ -24,13 +24,13 @@ def mro(cls: type) -> tuple[type, ...]:
 
 
 def namespace(cls: type) -> Mapping[str, Any]:
-    """What the body of a class defined: `vars(cls)`."""
+    """Return what the body of a class defined: `vars(cls)`."""
     names: Mapping[str, Any] = _NAMESPACE.__get__(cls)
     return names
 
 
 def defined(cls: type, attribute: str, default: Any = None) -> Any:
-    """What a class or the first of its bases defines under this name, as it stands there; else the default.
+    """Return what a class or the first of its bases defines under this name, as it stands there; else the default.
 
     Example:
         >>> defined(bool, "real") is int.__dict__["real"]

@@ -23,7 +23,7 @@ _AT_MOST = 50  # exceptions of one chain
 
 
 def chain(error: BaseException) -> Iterator[BaseException]:
-    """The error, then those of its group, then what it was raised from, and so on; each once, at most 50.
+    """Yield the error, then those of its group, then what it was raised from, and so on; each once, at most 50.
 
     An error raised inside an `except` block is followed by the one that the block caught, unless it says `from None`.
     """
@@ -45,13 +45,13 @@ def chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def traceback(error: BaseException) -> types.TracebackType | None:
-    """Where it was raised, outermost frame first; None for an exception that was never raised."""
+    """Return its traceback, outermost frame first; None for an exception that was never raised."""
     found: types.TracebackType | None = _TRACEBACK.__get__(error)
     return found
 
 
 def message(error: BaseException) -> str:
-    """What `str(error)` gives where that runs nothing of the program's; "" elsewhere.
+    """Return what `str(error)` gives, if that runs no code of the program; else "".
 
     Example:
         >>> message(KeyError("labels"))
@@ -65,12 +65,12 @@ def message(error: BaseException) -> str:
     printed = args
     if issubclass(type(error), OSError):
         printed += (OSError.filename.__get__(error), OSError.filename2.__get__(error))
-    if any(to_str is built_in for built_in in _BUILT_IN) and all(type(one) in _PLAIN for one in printed):
+    if any(to_str is built_in for built_in in _BUILT_IN) and all(type(argument) in _PLAIN for argument in printed):
         text: str = to_str(error)
         return text
     return ""
 
 
 def name(error: BaseException) -> str:
-    """The name of its class, as a traceback prints it: without the module."""
+    """Return the name of its class, as a traceback prints it: without the module."""
     return classes.name(type(error))

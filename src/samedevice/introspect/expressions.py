@@ -35,7 +35,7 @@ class Expression:
 
 
 def text_of(node: ast.AST) -> str:
-    """An expression or a statement as text, with the double quotation marks that most people write.
+    """Print an expression or a statement, with the double quotation marks that most people write.
 
     Example:
         >>> print(text_of(parsed("batch['labels']")))
@@ -55,7 +55,7 @@ def text_of(node: ast.AST) -> str:
 
 
 def _single_quoted(text: str) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """Where each string in single quotation marks begins and ends: (line, column) of its marks."""
+    """Return where each string in single quotation marks begins and ends: (line, column) of its marks."""
     found = []
     begun: list[tuple[int, int] | None] = []
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -74,7 +74,7 @@ def _single_quoted(text: str) -> list[tuple[tuple[int, int], tuple[int, int]]]:
 
 
 def parsed(text: str) -> ast.AST:
-    """The expression that a text is; `ast.Pass()` for what is none.
+    """Parse the expression that a text is; `ast.Pass()` for any other text.
 
     Example:
         >>> ast.dump(parsed("batch"))

@@ -138,7 +138,7 @@ class Call:
 
 
 def lines_of(code: types.CodeType, globals_: dict[str, Any]) -> list[str]:
-    """The lines of the file that holds `code`, or none; none too where the file was changed since it was imported.
+    """Return the lines of the file that holds `code`; none for a file that was changed since it was imported.
 
     From Python 3.13 on, the program of `python -c` stands for each file called <string>: it is of its own module only.
     """
@@ -149,7 +149,7 @@ def lines_of(code: types.CodeType, globals_: dict[str, Any]) -> list[str]:
 
 
 def _hold(lines: list[str], code: types.CodeType) -> bool:
-    """Whether `code` is still where it was compiled: its lines are there, and the first one begins it by its name."""
+    """Tell whether `code` is still where it was compiled: its last line is there, and the first has its name."""
     first, last = _extent(code)
     if len(lines) < last:
         return False
@@ -163,14 +163,14 @@ def _hold(lines: list[str], code: types.CodeType) -> bool:
 
 
 def _extent(code: types.CodeType) -> tuple[int, int]:
-    """The first line of a function or a module, and the last one that has an instruction."""
+    """Return the first line of a function or a module, and the last one that has an instruction."""
     nested = [inner for inner in code.co_consts if isinstance(inner, types.CodeType)]
     lines = [line for part in (code, *nested) for *_, line in part.co_lines() if line]
     return 1 if code.co_name == "<module>" else code.co_firstlineno, max(lines, default=code.co_firstlineno)
 
 
 def scope(code: types.CodeType, globals_: dict[str, Any]) -> ast.AST | None:
-    """The statements of a function or a module, at the lines and columns of its file; from bytecode without source."""
+    """Parse the statements of a function or a module, at the lines and columns of its file, or read its bytecode."""
     lines = lines_of(code, globals_)
     if not lines:
         return statements(code)
@@ -192,7 +192,7 @@ def scope(code: types.CodeType, globals_: dict[str, Any]) -> ast.AST | None:
 
 
 def calls(error: BaseException) -> list[Call]:
-    """The frames that lead to `error`, outermost first, without the simulation's and PyTorch's plumbing."""
+    """Return the frames that lead to `error`, outermost first, without the simulation's and PyTorch's plumbing."""
     return [call for call in _walk(exceptions.traceback(error)) if not _is_plumbing(call)]
 
 

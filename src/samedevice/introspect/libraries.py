@@ -11,17 +11,17 @@ _STANDARD = str(Path(os.__file__).parent) + os.sep
 
 
 def is_ours(file: str) -> bool:
-    """Whether a file belongs to samedevice: its frames say nothing of the program."""
+    """Tell whether a file belongs to samedevice: its frames tell nothing about the program."""
     return file.startswith(OURS)
 
 
 def is_library(file: str) -> bool:
-    """Whether a file is not the user's own."""
+    """Tell whether a file is not the user's own."""
     return any(part in file for part in (*_INSTALLED, *_NO_FILE)) or file.startswith((_STANDARD, _torch_folder(), OURS))
 
 
 def is_third_party(file: str) -> bool:
-    """Whether a file is of a library other than PyTorch, Python's own and ours."""
+    """Tell whether a file is of a library other than PyTorch, Python's own and ours."""
     return any(part in file for part in _INSTALLED) and not file.startswith((_torch_folder(), OURS))
 
 

@@ -14,13 +14,13 @@ _LINES = 20  # of one statement
 
 
 def is_from_outside(name: str, call: Call) -> bool:
-    """Whether a function's name is a global or of the function around it."""
+    """Tell whether a function's name is a global, or a name of the function around it."""
     code = call.frame.f_code
     return name in code.co_freevars or (name in call.frame.f_globals and name not in call.locals)
 
 
 def given_outside(name: str, call: Call) -> Origin | None:
-    """What gave a global, or a name of the function around: its last assignment there, at a smaller indent."""
+    """Find what gave a global, or a name of the function around, its value: the last assignment at a smaller indent."""
     code = call.frame.f_code
     lines = lines_of(code, call.frame.f_globals)
     is_free = name in code.co_freevars

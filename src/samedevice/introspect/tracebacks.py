@@ -10,13 +10,13 @@ from samedevice.introspect.libraries import OURS
 
 
 def last_error() -> BaseException | None:
-    """The last error that nobody caught: Python and IPython keep it."""
+    """Return the last error that nobody caught, which Python and IPython keep."""
     error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
     return error if isinstance(error, BaseException) else None
 
 
 def traceback_text(error: BaseException) -> str:
-    """Its traceback, without the simulation's frames, and its message."""
+    """Print the traceback of an error, without our own frames, and its message."""
     walked = [(call.frame, call.line) for call in calls(error)[-60:]]
     frames = "".join(traceback.StackSummary.extract(iter(walked)).format())
     start = "Traceback (most recent call last):\n" if frames else ""

@@ -36,7 +36,7 @@ class Argument:
 
 
 def value(node: ast.AST, call: Call) -> Any:
-    """What `node` stands for in a frame, or MISSING."""
+    """Return what `node` stands for in a frame, or MISSING."""
     match node:
         case ast.Constant():
             return node.value
@@ -68,7 +68,7 @@ def value(node: ast.AST, call: Call) -> Any:
 
 @dataclass(frozen=True)
 class _Getter:
-    """A property's getter, as if it were running: what its `return` names can be looked up."""
+    """A property's getter as if it were running, so that what its `return` names can be looked up."""
 
     locals: dict[str, Any]
     frame: types.SimpleNamespace
@@ -90,19 +90,19 @@ def _computed(base: Any, name: str, call: Any) -> Any:
 
 
 def value_in(node: ast.AST, held: Any) -> Any:
-    """What an expression stands for in the methods of an object, or MISSING."""
+    """Return what an expression stands for in the methods of an object, or MISSING."""
     return value(node, _Getter({"self": held}, types.SimpleNamespace(f_globals={}), 0))  # type: ignore[arg-type]
 
 
 def returns(function: types.FunctionType) -> list[ast.expr]:
-    """What a function returns, as its source has it."""
+    """Return what a function returns, as its source has it."""
     tree = scope(function.__code__, function.__globals__)
     nodes = ast.walk(tree) if tree is not None else ()
     return [node.value for node in nodes if isinstance(node, ast.Return) and node.value is not None]
 
 
 def function_of(node: ast.expr, call: Call) -> types.FunctionType | None:
-    """The function that a call of `node` runs, where it is one of the program's."""
+    """Return the function that a call of `node` runs, if it is one of the program's."""
     found = value(node, call)
     if type(found) is types.FunctionType:
         return found
@@ -113,7 +113,7 @@ def function_of(node: ast.expr, call: Call) -> types.FunctionType | None:
 
 
 def _joined(node: ast.JoinedStr, call: Call) -> Any:
-    """An f-string of text and numbers."""
+    """Return the value of an f-string of text and numbers, or MISSING."""
     parts = [
         value(part.value, call)
         if isinstance(part, ast.FormattedValue) and part.format_spec is None
@@ -124,7 +124,7 @@ def _joined(node: ast.JoinedStr, call: Call) -> Any:
 
 
 def arguments(call: Call) -> list[Argument]:
-    """What the failing expression of a frame works on, in its order."""
+    """Return what the failing expression of a frame works on, in its order."""
     return list(_parts(call.node, call)) if call.node is not None else []
 
 
@@ -187,5 +187,5 @@ def _flat(node: ast.expr, role: str, call: Call) -> Iterator[Argument]:
 
 
 def _hands_on(node: ast.Call) -> bool:
-    """Whether a call gives what is in its arguments: zip(*pairs), list(map(torch.stack, parts))."""
+    """Tell whether a call yields what its arguments hold, as zip(*pairs) and list(map(torch.stack, parts)) do."""
     return isinstance(node.func, ast.Name) and node.func.id in ("zip", "map", "list", "tuple", "reversed", "iter")

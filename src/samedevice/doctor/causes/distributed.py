@@ -56,11 +56,11 @@ def had_no_part(expression: str, device: str, shape: tuple[int, ...] | None) -> 
 
 
 def _parameters(path: str, module: Any) -> Iterator[tuple[str, Any]]:
-    held = objects.attributes(module)
-    for name, parameter in held.get("_parameters", {}).items():
+    own = objects.attributes(module)
+    for name, parameter in own.get("_parameters", {}).items():
         if parameter is not None:
             yield path + step(module, name), parameter
-    for name, child in held.get("_modules", {}).items():
+    for name, child in own.get("_modules", {}).items():
         yield from _parameters(path + step(module, name), child)
 
 

@@ -21,16 +21,16 @@ def device_at(evidence: Evidence, call: Call, line: int) -> str:
     if not wanted:
         return '"cuda"'
     names = evidence.failure.names(call)
-    globals_ = [(name, held) for name, held in call.frame.f_globals.items() if objects.is_device(held)]
-    for name, held in [*names, *globals_] if not evidence.failure.user_call.in_library else ():
-        for variable in _variables(name, held, wanted):
+    globals_ = [(name, object_) for name, object_ in call.frame.f_globals.items() if objects.is_device(object_)]
+    for name, object_ in [*names, *globals_] if not evidence.failure.user_call.in_library else ():
+        for variable in _variables(name, object_, wanted):
             if _has_value(name, call, line):
                 return variable
     tensors = [operand.tensor for operand in evidence.other_operands if operand.tensor is not None]
     there = [
         name
-        for name, held in names
-        if objects.is_tensor(held) and objects.device(held) == wanted and _has_value(name, call, line)
+        for name, object_ in names
+        if objects.is_tensor(object_) and objects.device(object_) == wanted and _has_value(name, call, line)
     ]
     for name in sorted(there, key=lambda name: all(call.locals.get(name) is not tensor for tensor in tensors)):
         return f"{name}.device"
@@ -61,16 +61,16 @@ def device_in_text(text: str) -> str:
     return match[1] if match else ""
 
 
-def _variables(name: str, held: Any, wanted: str) -> list[str]:
+def _variables(name: str, object_: Any, wanted: str) -> list[str]:
     """Return the variables that hold the wanted device: the name itself, or attributes of its object."""
     devices = (wanted, wanted.removesuffix(":0"))
-    if objects.is_device(held) or (type(held) is str and "dev" in name.lower()):
-        return [name] if str(held) in devices else []
-    if objects.is_tensor(held) or (objects.is_module(held) and name != "self"):
+    if objects.is_device(object_) or (type(object_) is str and "dev" in name.lower()):
+        return [name] if str(object_) in devices else []
+    if objects.is_tensor(object_) or (objects.is_module(object_) and name != "self"):
         return []
     return [
         f"{name}.{key}"
-        for key, inner in attributes(held)
+        for key, inner in attributes(object_)
         if (objects.is_device(inner) or (type(inner) is str and "dev" in key.lower())) and str(inner) in devices
     ]
 

@@ -74,8 +74,8 @@ def operands_of(call: Call) -> list[Operand]:
             elif device:
                 found.append(Operand(None, device, call, argument, is_known=is_told_by_source(argument.node, call)))
         elif objects.is_module(argument.value):
-            held = objects.attributes(argument.value)
-            for name, tensor in [*held.get("_parameters", {}).items(), *held.get("_buffers", {}).items()]:
+            own = objects.attributes(argument.value)
+            for name, tensor in [*own.get("_parameters", {}).items(), *own.get("_buffers", {}).items()]:
                 if tensor is not None:
                     found.append(Operand(tensor, objects.device(tensor), call, argument, f".{name}"))
         else:

@@ -30,7 +30,7 @@ class Found(NamedTuple, Generic[Entry]):
 
 
 def last_message(line: str) -> Found[Message] | None:
-    """The message that ends last in `line`. Of those that overlap it: what begins first, then the catalog's order."""
+    """Return the message that ends last in `line`; of those that overlap, the one that begins first."""
     words = set(line.split(" "))
     return _last(
         [(order, pattern) for order, pattern in enumerate(_messages()) if pattern.may_match(line, words)], line
@@ -38,21 +38,24 @@ def last_message(line: str) -> Found[Message] | None:
 
 
 def last_message_unbroken(line: str) -> Found[Message] | None:
-    """The same where the line's breaks were cut out, so that a space may lack or be too many."""
+    """Return the same for a line whose breaks were cut out, so that a space may be missing or too many."""
     dense = line.replace(" ", "")
     patterns = enumerate(_messages())
-    return _last([(order, one) for order, one in patterns if one.needle.replace(" ", "") in dense], line, broken=True)
+    return _last(
+        [(order, pattern) for order, pattern in patterns if pattern.needle.replace(" ", "") in dense], line, broken=True
+    )
 
 
 def last_other(line: str) -> Other | None:
-    """The last error in `line` that is known to be about something else."""
+    """Return the last error in `line` that is known to be about something else."""
     words = set(line.split(" "))
-    found = list(_matches([(order, one) for order, one in enumerate(_others()) if one.may_match(line, words)], line))
-    return max(found, key=lambda one: (one.end, -one.order)).entry if found else None
+    patterns = [(order, pattern) for order, pattern in enumerate(_others()) if pattern.may_match(line, words)]
+    found = list(_matches(patterns, line))
+    return max(found, key=lambda match: (match.end, -match.order)).entry if found else None
 
 
 class _Pattern(NamedTuple, Generic[Entry]):
-    """Text that it matches holds `needle`, and `word` between two spaces."""
+    """A pattern. A text that it matches holds `needle`, and `word` between two spaces."""
 
     entry: Entry
     text: str
@@ -96,5 +99,6 @@ def _last(patterns: Sequence[tuple[int, _Pattern[Entry]]], line: str, broken: bo
     found = list(_matches(patterns, line, broken))
     if not found:
         return None
-    last = max(found, key=lambda one: one.end)
-    return min((one for one in found if one.end > last.start), key=lambda one: (one.start, one.order))
+    last = max(found, key=lambda match: match.end)
+    overlapping = [match for match in found if match.end > last.start]
+    return min(overlapping, key=lambda match: (match.start, match.order))

@@ -58,7 +58,7 @@ def clean(text: str) -> str:
 
 
 def lines(cleaned: str) -> list[str]:
-    """The lines that hold anything."""
+    """Return the lines that hold anything."""
     return [line for line in cleaned.split("\n") if line and not line.isspace()]
 
 

@@ -1,4 +1,4 @@
-"""Which cause is likely: what the message says by itself, then what stands around it."""
+"""Order the causes that a message can have: by what it says itself, then by what stands around it."""
 
 import functools
 import re
@@ -12,7 +12,7 @@ _SHOWN = 5
 
 @dataclass(frozen=True)
 class LikelyCause:
-    """A cause of the catalog (`id`, `title`, `why`, `before`, `after`, `confirm`, `lesson`), and what speaks for it."""
+    """A cause of the catalog (`id`, `title`, `why`, `before`, `after`, `confirm`, `lesson`), and why it is likely."""
 
     cause: Cause
     because: tuple[str, ...]
@@ -31,7 +31,7 @@ class LikelyCause:
 
     @property
     def fix(self) -> str:
-        """The lines to change, mended; `cause.before` has them as they fail."""
+        """The fixed lines; `cause.before` has them as they fail."""
         return self.cause.after
 
     @property
@@ -40,11 +40,11 @@ class LikelyCause:
 
 
 def rank(reading: Reading) -> tuple[LikelyCause, ...]:
-    """The causes that `reading.message` can have, likeliest first, at most five."""
+    """Return the causes that `reading.message` can have, likeliest first; at most five."""
     points: dict[str, float] = {}
     because: dict[str, list[tuple[float, str]]] = {}
 
-    def speaks(cause: str, weight: float, reason: str) -> None:
+    def count(cause: str, weight: float, reason: str) -> None:
         points[cause] += weight
         if reason and weight > 0:
             because[cause].append((weight, reason))
@@ -53,7 +53,7 @@ def rank(reading: Reading) -> tuple[LikelyCause, ...]:
         points.setdefault(possible.id, 0.0)
         because.setdefault(possible.id, [])
         if all(re.fullmatch(want, reading.reads.get(name, ""), re.ASCII) for name, want in possible.when.items()):
-            speaks(possible.id, possible.points, filled(possible.because, reading.reads) or "")
+            count(possible.id, possible.points, filled(possible.because, reading.reads) or "")
     texts = {
         "trace": reading.trace,
         "code": "\n".join(frame.code for frame in reading.frames if not frame.in_library),
@@ -67,15 +67,13 @@ def rank(reading: Reading) -> tuple[LikelyCause, ...]:
             and pattern.search(texts[clue.where])
         ):
             for cause in concerned:
-                speaks(cause, clue.causes[cause], filled(clue.because, reading.reads) or "")
+                count(cause, clue.causes[cause], filled(clue.because, reading.reads) or "")
     order = sorted((cause for cause in points if points[cause] > 0), key=lambda cause: -points[cause])
-    causes = load().causes
-    return tuple(
-        LikelyCause(
-            causes[cause], tuple(dict.fromkeys(text for _, text in sorted(because[cause], key=lambda one: -one[0])))
-        )
-        for cause in order[:_SHOWN]
-    )
+    found = []
+    for cause in order[:_SHOWN]:
+        strongest = sorted(because[cause], key=lambda weighted: -weighted[0])
+        found.append(LikelyCause(load().causes[cause], tuple(dict.fromkeys(text for _, text in strongest))))
+    return tuple(found)
 
 
 @functools.cache

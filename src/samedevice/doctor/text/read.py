@@ -39,7 +39,7 @@ class Reading:
 
 
 def read(text: str) -> Reading | Other | None:
-    """The last message about devices in `text`; else the last error known to be about something else; else None."""
+    """Return the last message about devices in a text, else the last error that we know is about something else."""
     end, other = len(text), None
     while True:
         start = max(0, end - WINDOW)
@@ -64,7 +64,7 @@ def read(text: str) -> Reading | Other | None:
 
 
 def _lines(text: str) -> tuple[list[str], list[str]]:
-    """The lines of a paste, cleaned; and without their indents."""
+    """Return the cleaned lines of a paste, with their indents and without."""
     window = lines(clean(text))
     return window, [squeezed(line) for line in window]
 

@@ -67,7 +67,7 @@ class Frame:
 
 
 def frames(before: Sequence[str], after: Sequence[str] = ()) -> list[Frame]:
-    """The frames in the lines of a cleaned paste that stand before a message and after it, in their order.
+    """Return the frames in the lines of a cleaned paste that stand before a message and after it, in their order.
 
     Those after it count up to the next traceback only, which is another error's. Where there are none, any do: then the
     message may be a title.
@@ -119,7 +119,7 @@ def _frames(lines: Sequence[str]) -> list[Frame]:
 
 
 def _beyond(margin: str, line: str) -> str:
-    """What a line shows right of `margin`, or "" if it cannot be the code of a frame that stood behind it."""
+    """Return what a line has right of `margin`; "" if it cannot be the code of a frame that stood behind it."""
     indent = len(line) - len(line.lstrip())
     if not margin.strip():
         # Without any indents, as where a web page lost them, only an error's own line tells itself from code.
@@ -130,7 +130,7 @@ def _beyond(margin: str, line: str) -> str:
 
 
 def _open(code: list[str]) -> bool:
-    """Whether a statement goes on in the next line; not for a line that `rich` cut, which ends anywhere."""
+    """Tell whether a statement goes on in the next line; not for a line that `rich` cut, which ends anywhere."""
     text = "".join(code)
     return (
         text.endswith(("(", "[", "{", ","))

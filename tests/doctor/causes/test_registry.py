@@ -12,7 +12,7 @@ import samedevice
 from samedevice.catalog import load
 from samedevice.doctor.causes.registry import cause, known, registered
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PYTHON = '''
 """A positional encoding that was created for the CPU."""
 
