@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from samedevice.introspect import exceptions
-from samedevice.introspect.libraries import is_ours
+from samedevice.introspect.tracebacks import without_our_frames
 from samedevice.plurals import counted
 
 # These start processes of their own, in which nothing would be simulated.
@@ -230,7 +230,7 @@ def _report(error: BaseException, full: bool, path: str, standard_hook: Callable
         raise
     except BaseException as second:  # in the program's own hook: what Python says of it
         _write("Error in sys.excepthook:\n")
-        trace = _without_ours(exceptions.traceback(second), False)
+        trace = without_our_frames(exceptions.traceback(second))
         sys.__excepthook__(type(second), BaseException.with_traceback(second, trace), None)
         _write("\nOriginal exception was:\n")
         sys.__excepthook__(type(error), error, exceptions.traceback(error))
@@ -268,7 +268,7 @@ def _write(text: str) -> None:
 
 def _forget_ours(error: BaseException, full: bool) -> None:
     for raised in exceptions.chain(error):
-        trace = _without_ours(exceptions.traceback(raised), full)
+        trace = without_our_frames(exceptions.traceback(raised), outer_only=full)
         BaseException.with_traceback(raised, trace)  # a frozen class may not be set
 
 
@@ -280,22 +280,6 @@ def _diagnosis(error: BaseException) -> str:
         return str(diagnosis) if diagnosis.message else ""
     except Exception:  # a fault of ours must not hide the program's
         return ""
-
-
-def _without_ours(trace: types.TracebackType | None, full: bool) -> types.TracebackType | None:
-    """A traceback without the frames of this package; all that stand under the script's stay if it is to be full."""
-    entries: list[types.TracebackType] = []
-    while trace is not None:
-        if not is_ours(trace.tb_frame.f_code.co_filename) or (full and entries):
-            entries.append(trace)
-        else:  # load_and_begin: Python leaves the import's own frames out, unless another is among them
-            while entries and entries[-1].tb_frame.f_code.co_filename.startswith("<frozen importlib"):
-                entries.pop()
-        trace = trace.tb_next
-    kept = None
-    for entry in reversed(entries):
-        kept = types.TracebackType(kept, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
-    return kept
 
 
 def _folded(error: BaseException, path: str) -> str:

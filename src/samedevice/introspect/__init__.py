@@ -6,6 +6,7 @@
     expressions  expressions of the source as text, and text as expressions
     libraries    whose a file is: the program's, PyTorch's, Python's, another library's, or ours
     frames       the frames that lead to an error, each with the expression that failed
+    tracebacks   tracebacks without our own frames, and the last error that nobody caught
     bytecode     the statements of a function whose source is not there
     values       what an expression of the source stands for
     origins      the statement that gave a name its value, in its own function

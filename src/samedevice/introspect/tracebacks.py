@@ -1,12 +1,13 @@
-"""The last error that nobody caught, and the text that Python would print of an error."""
+"""The last error that nobody caught, and tracebacks without our own frames, which say nothing of the program."""
 
 import re
 import sys
 import traceback
+import types
 
 from samedevice.introspect import exceptions
 from samedevice.introspect.frames import calls
-from samedevice.introspect.libraries import OURS
+from samedevice.introspect.libraries import OURS, is_ours
 
 
 def last_error() -> BaseException | None:
@@ -20,8 +21,29 @@ def traceback_text(error: BaseException) -> str:
     walked = [(call.frame, call.line) for call in calls(error)[-60:]]
     frames = "".join(traceback.StackSummary.extract(iter(walked)).format())
     start = "Traceback (most recent call last):\n" if frames else ""
-    # A worker's and a replica's frames are told again in the message.
-    return f"{start}{frames}{exceptions.name(error)}: {_RETOLD.sub('', exceptions.message(error))}"
+    # The message itself quotes the frames of a worker or a replica.
+    return f"{start}{frames}{exceptions.name(error)}: {_QUOTED.sub('', exceptions.message(error))}"
 
 
-_RETOLD = re.compile(rf'^  File "{re.escape(OURS)}.*\n(?:    .*\n)*', re.MULTILINE)
+_QUOTED = re.compile(rf'^  File "{re.escape(OURS)}.*\n(?:    .*\n)*', re.MULTILINE)
+
+
+def without_our_frames(trace: types.TracebackType | None, outer_only: bool = False) -> types.TracebackType | None:
+    """Return a traceback without the frames of samedevice.
+
+    Arguments:
+        trace: the traceback; it is not changed.
+        outer_only: whether to keep those that stand below a frame of the program's.
+    """
+    entries: list[types.TracebackType] = []
+    while trace is not None:
+        if not is_ours(trace.tb_frame.f_code.co_filename) or (outer_only and entries):
+            entries.append(trace)
+        else:  # Python leaves the import's own frames out, unless another is among them
+            while entries and entries[-1].tb_frame.f_code.co_filename.startswith("<frozen importlib"):
+                entries.pop()
+        trace = trace.tb_next
+    kept = None
+    for entry in reversed(entries):
+        kept = types.TracebackType(kept, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return kept
