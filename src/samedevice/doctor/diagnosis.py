@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from samedevice.catalog import Message, Other
+from samedevice.doctor.edits import Edit
 from samedevice.doctor.text.rank import LikelyCause
 from samedevice.doctor.text.traceback import Frame
 
@@ -26,6 +27,7 @@ class Culprit:
         fix: the line to change, in the program's own names.
         case: the id of a narrower cause that is known, such as "registered_after_move" of "model_not_moved", else "".
         sentence: what it is, where it is and who holds it, in one sentence.
+        edits: the changes that fix it, and with it what would fail next; empty where the fix is no line of the program.
     """
 
     expression: str
@@ -36,6 +38,7 @@ class Culprit:
     fix: str
     case: str = ""
     sentence: str = field(default="", repr=False)
+    edits: tuple[Edit, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, repr=False)

@@ -73,13 +73,15 @@ def _culprit(evidence: Evidence, cause: Cause) -> Culprit:
     shape = objects.shape(tensor) if tensor is not None else None
     held_by = owner(evidence)
     wider = load().causes[cause.id].within
+    change = cause.change(evidence)
     return Culprit(
         expression,
         device,
         shape,
         held_by,
         wider or cause.id,
-        cause.line_to_change(evidence),
+        change.text,
         cause.id if wider else "",
         cause.sentence(expression, device, shape, held_by),
+        change.edits,
     )

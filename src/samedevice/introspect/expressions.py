@@ -73,6 +73,24 @@ def _single_quoted(text: str) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     return sorted(found)
 
 
+def placed(tree: ast.AST, lines: int, columns: int) -> ast.AST:
+    """Shift a syntax tree, in place, to where its text stands in its file; return it.
+
+    Arguments:
+        tree: parsed from some of the file's lines, without their indent.
+        lines: how many lines of the file stand above them.
+        columns: the indent that they have in the file.
+    """
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.expr, ast.stmt, ast.keyword, ast.arg)):
+            node.lineno += lines
+            node.col_offset += columns
+            if node.end_lineno is not None and node.end_col_offset is not None:
+                node.end_lineno += lines
+                node.end_col_offset += columns
+    return tree
+
+
 def parsed(text: str) -> ast.AST:
     """Parse the expression that a text is; `ast.Pass()` for any other text.
 

@@ -130,41 +130,59 @@ def _discarded(scope: ast.AST) -> Iterator[tuple[str, ast.Expr]]:
                 yield text_of(moved), node
 
 
-def discarded_in(held_by: object, name: str) -> ast.Expr | None:
-    """Find a statement `self.name.to(...)`, whose result is thrown away, in the methods of an object's class."""
-    for owner in classes.mro(type(held_by)):
-        for method in classes.namespace(owner).values():
+@dataclass(frozen=True)
+class Assignment:
+    """A statement in a method that assigns to an attribute of its object.
+
+    Attributes:
+        method: the method.
+        statement: the whole statement.
+        value: the expression on its right.
+    """
+
+    method: types.FunctionType
+    statement: ast.stmt
+    value: ast.expr
+
+
+def discarded_in(owner: object, name: str) -> tuple[types.FunctionType, ast.Expr] | None:
+    """Find a statement `self.name.to(...)`, whose result is thrown away, and the method of the object that has it."""
+    for kind in classes.mro(type(owner)):
+        for method in classes.namespace(kind).values():
             if type(method) is types.FunctionType and name in method.__code__.co_names:
                 tree = scope_of(method.__code__, method.__globals__) if MOVES & {*method.__code__.co_names} else None
                 if tree is not None and (found := discarded_move(f"self.{name}", tree)) is not None:
-                    return found
+                    return method, found
     return None
 
 
-def assigned(held_by: object, name: str) -> ast.expr | None:
-    """Return what the methods of an object's class assign to the attribute `name`, `__init__` first."""
-    return assigned_in(held_by, name, "__init__") or next(reassigned(held_by, name), None)
+def assigned(owner: object, name: str) -> Assignment | None:
+    """Find what the methods of an object's class assign to the attribute `name`, `__init__` first."""
+    return assigned_in(owner, name, "__init__") or next(reassigned(owner, name), None)
 
 
-def assigned_in(held_by: object, name: str, method: str) -> ast.expr | None:
-    """Return what one method of an object's class assigns to the attribute `name`."""
-    methods = (classes.namespace(owner).get(method) for owner in classes.mro(type(held_by)))
+def assigned_in(owner: object, name: str, method: str) -> Assignment | None:
+    """Find what one method of an object's class assigns to the attribute `name`."""
+    methods = (classes.namespace(kind).get(method) for kind in classes.mro(type(owner)))
     return next(filter(None, (_assigned(function, name) for function in methods)), None)
 
 
-def reassigned(held_by: object, name: str) -> Iterator[ast.expr]:
+def reassigned(owner: object, name: str) -> Iterator[Assignment]:
     """Yield what the methods other than `__init__` assign to the attribute `name`."""
-    for owner in classes.mro(type(held_by)):
-        for key, method in classes.namespace(owner).items():
+    for kind in classes.mro(type(owner)):
+        for key, method in classes.namespace(kind).items():
             if key != "__init__" and (found := _assigned(method, name)) is not None:
                 yield found
 
 
-def _assigned(method: object, name: str) -> ast.expr | None:
+def _assigned(method: object, name: str) -> Assignment | None:
     if type(method) is not types.FunctionType or name not in method.__code__.co_names:
         return None
     tree = scope_of(method.__code__, method.__globals__)
-    return find_origin(f"self.{name}", tree).value if tree is not None else None
+    origin = find_origin(f"self.{name}", tree) if tree is not None else None
+    if origin is None or origin.value is None or not isinstance(origin.statement, ast.stmt):
+        return None
+    return Assignment(method, origin.statement, origin.value)
 
 
 def gives(node: ast.AST, name: str) -> Origin | None:

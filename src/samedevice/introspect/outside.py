@@ -7,6 +7,7 @@ import ast
 import re
 import textwrap
 
+from samedevice.introspect.expressions import placed
 from samedevice.introspect.frames import Call, lines_of
 from samedevice.introspect.origins import Origin, gives
 
@@ -31,17 +32,17 @@ def given_outside(name: str, call: Call) -> Origin | None:
         if number < len(lines) and (found := pattern.match(lines[number])):
             depth = len(found[1])
             if (depth <= indent and depth > 0) if is_free else depth == 0:
-                return _parsed(name, lines[number : number + _LINES])
+                return _parsed(name, lines[number : number + _LINES], number, depth)
     return None
 
 
-def _parsed(name: str, lines: list[str]) -> Origin | None:
+def _parsed(name: str, lines: list[str], above: int, indent: int) -> Origin | None:
     for last in range(1, len(lines) + 1):
         try:
             statement = ast.parse(textwrap.dedent("".join(lines[:last]))).body[0]
         except SyntaxError:
             continue
-        return gives(statement, name)
+        return gives(placed(statement, above, indent), name)
     return None
 
 

@@ -18,6 +18,7 @@ PYTHON = '''
 
 from samedevice.doctor.causes.registry import cause
 from samedevice.doctor.culprits.evidence import Evidence
+from samedevice.doctor.edits import Change
 
 positional_encoding = cause("positional_encoding_on_cpu")
 
@@ -29,9 +30,9 @@ def is_called_so(evidence: Evidence) -> bool:
 
 
 @positional_encoding.fix
-def moved_with_its_input(evidence: Evidence) -> str:
+def moved_with_its_input(evidence: Evidence) -> Change:
     """Move it to the other operand of the failing line."""
-    return f"{evidence.expression.text}.to({evidence.other_operands[0].argument.expression.text}.device)"
+    return Change(f"{evidence.expression.text}.to({evidence.other_operands[0].argument.expression.text}.device)")
 '''
 TOML = """
 [[cause]]

@@ -10,6 +10,7 @@ from samedevice.doctor.causes.rewriting import in_line, with_argument
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.failure import Failure
 from samedevice.doctor.culprits.operands import Operand
+from samedevice.doctor.edits import Change
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.origins import Origin
 from samedevice.introspect.values import Argument, value
@@ -41,11 +42,11 @@ def file_or_map_location(failure: Failure) -> Iterator[Operand]:
 
 
 @map_location.fix
-def loaded_onto_the_cpu(evidence: Evidence) -> str:
+def loaded_onto_the_cpu(evidence: Evidence) -> Change:
     """Write the call with `map_location="cpu"`."""
     node = evidence.failure.user_call.node
     if not isinstance(node, ast.Call):
-        return f'torch.load({evidence.expression.text}, map_location="cpu")'
+        return Change(f'torch.load({evidence.expression.text}, map_location="cpu")')
     return in_line(evidence, text_of(with_argument(node, "map_location", ast.Constant("cpu"))), text_of(node))
 
 

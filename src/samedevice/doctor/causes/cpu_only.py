@@ -11,6 +11,7 @@ from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.failure import Failure
 from samedevice.doctor.culprits.lone_tensor import of_the_first_frame, off_the_cpu, tensors_on_accelerators
 from samedevice.doctor.culprits.operands import Operand, operands_of
+from samedevice.doctor.edits import Change
 from samedevice.introspect import objects, origins
 from samedevice.introspect.expressions import parsed, text_of
 from samedevice.introspect.frames import Call
@@ -44,7 +45,7 @@ def _array_beside_a_tensor(call: Call) -> Argument | None:
 
 
 @numpy.fix
-def array_there_or_copy(evidence: Evidence) -> str:
+def array_there_or_copy(evidence: Evidence) -> Change:
     """Make a tensor of the array where the other tensor is; else give NumPy a copy on the CPU."""
     if objects.is_array(evidence.operand.argument.value):
         return _array_there(evidence)
@@ -52,7 +53,7 @@ def array_there_or_copy(evidence: Evidence) -> str:
 
 
 @argument.fix
-def copied_to_the_cpu(evidence: Evidence) -> str:
+def copied_to_the_cpu(evidence: Evidence) -> Change:
     """Write the failing line with a copy on the CPU: of the tensor, or of each one in the list that the line names."""
     name = evidence.expression.text
     of_a_list = re.fullmatch(r"(.+)\[\d+\]", name)
@@ -64,14 +65,14 @@ def copied_to_the_cpu(evidence: Evidence) -> str:
 
 
 @pinned.fix
-def pinned_on_the_cpu(evidence: Evidence) -> str:
+def pinned_on_the_cpu(evidence: Evidence) -> Change:
     """Pin a copy on the CPU; where a DataLoader pins, let it not."""
     if evidence.operand.tensor is not None and not evidence.operand.call.in_library:
         return in_line(evidence, f"{evidence.expression.text}.cpu()")
     return loader_with(evidence, "pin_memory", None)
 
 
-def _array_there(evidence: Evidence) -> str:
+def _array_there(evidence: Evidence) -> Change:
     """Write the failing line with a tensor in place of the array, of the other one's dtype and on its device."""
     beside = (operand for operand in operands_of(evidence.operand.call) if operand.device != "cpu")
     other = next(operand for operand in beside if operand.tensor is not None)
@@ -80,7 +81,7 @@ def _array_there(evidence: Evidence) -> str:
     dtype = f", dtype={name}.dtype" if objects.is_floating(other.tensor) else ""
     new = f"torch.as_tensor({evidence.expression.text}{dtype}, device={name}.device)"
     line = in_line(evidence, new)
-    return line if line != new else assigned(evidence, new)
+    return line if line.edits or line.text != new else assigned(evidence, new)
 
 
 def _has_a_gradient(evidence: Evidence) -> bool:

@@ -8,6 +8,7 @@ from samedevice.doctor.causes.rewriting import created_on
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.expected_device import expected_device
 from samedevice.doctor.culprits.models import is_fed_to_a_model, is_in_forward, is_where_wanted
+from samedevice.doctor.edits import Change, Source
 from samedevice.introspect import objects, origins
 from samedevice.introspect.frames import scope
 from samedevice.introspect.origins import device_argument, find_origin, kind_of
@@ -46,8 +47,8 @@ def is_created_by_an_object(evidence: Evidence) -> bool:
         return False
     if evidence.origin.kind in ("loop", "call") or is_fed_to_a_model(evidence) or is_target(evidence):
         return False
-    value_ = origins.assigned(holder.module, holder.name)
-    return value_ is not None and kind_of(value_) == "created"
+    assignment = origins.assigned(holder.module, holder.name)
+    return assignment is not None and kind_of(assignment.value) == "created"
 
 
 @created.detect(order=170)
@@ -65,13 +66,14 @@ def is_created_in_a_models_code(evidence: Evidence) -> bool:
 
 
 @created.fix
-def with_the_device_of_the_old(evidence: Evidence) -> str:
+def with_the_device_of_the_old(evidence: Evidence) -> Change | None:
     """Write the line that replaces a buffer, with the device of the tensor that it replaces."""
-    new = put_in_a_buffers_place(evidence)
-    if evidence.holder is None or new is None:
-        return ""
+    assignment = put_in_a_buffers_place(evidence)
+    if evidence.holder is None or assignment is None:
+        return None
     name = f"self.{evidence.holder.name}"
-    return f"{name} = {created_on(new, f'{name}.device')}"
+    new = created_on(assignment.value, f"{name}.device")
+    return Change(f"{name} = {new}", Source.of_method(assignment.method).replaced([(assignment.value, new)]))
 
 
 @written.detect(order=120)
@@ -83,14 +85,14 @@ def is_written_at_an_index(evidence: Evidence) -> bool:
     return False
 
 
-def put_in_a_buffers_place(evidence: Evidence) -> ast.expr | None:
-    """Return what a method assigns to a buffer without a device, while the module is where it is wanted."""
+def put_in_a_buffers_place(evidence: Evidence) -> origins.Assignment | None:
+    """Return the statement that assigns to a buffer without a device, while the module is where it is wanted."""
     holder = evidence.holder
     if holder is None or holder.kind != "buffer" or evidence.is_between_gpus or not is_where_wanted(evidence, holder):
         return None
-    for value_ in origins.reassigned(holder.module, holder.name):
-        if kind_of(value_) == "created" and not asks_for_a_device(value_):
-            return value_
+    for assignment in origins.reassigned(holder.module, holder.name):
+        if kind_of(assignment.value) == "created" and not asks_for_a_device(assignment.value):
+            return assignment
     return None
 
 

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import types
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.failure import Failure
 from samedevice.doctor.culprits.operands import Operand
 from samedevice.doctor.culprits.quoted_frames import last_quoted_function, nodes_at
+from samedevice.doctor.edits import Change, Source
 from samedevice.introspect import objects
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import scope
@@ -65,24 +67,25 @@ def _created_in_a_replica(failure: Failure) -> Iterator[Operand]:
     replica = re.search(r"in replica (\d+) on device (\d+)", failure.text)
     if quoted is None or replica is None:
         return
-    function, line = quoted
+    function, line, source = quoted
     others = (device for device in re.findall(r"cuda:\d+", failure.text) if device != f"cuda:{replica[2]}")
     elsewhere = next(others, "cuda:0")
     inputs = [argument.arg for argument in function.args.args if argument.arg != "self"]
     for node in nodes_at(function, line):
         if isinstance(node, ast.Name) and objects.is_tensor(tensor := _global(node.id, function, failure)):
             moved = moved_to(node, f"{inputs[0]}.device") if inputs else node
-            origin, fix = Origin("other", None, None), statement_with(function, node, moved)
+            origin, change = Origin("other", None, None), statement_with(source, function, node, moved)
             argument = Argument(node, tensor)
-            yield Operand(tensor, objects.device(tensor), failure.user_call, argument, origin=origin, fix=fix)
+            yield Operand(tensor, objects.device(tensor), failure.user_call, argument, origin=origin, change=change)
             continue
         is_name = isinstance(node, ast.Name)
         origin = find_origin(node.id, function, line) if is_name else Origin("created", None, node)  # type: ignore[union-attr]
         if isinstance(origin.value, ast.Call) and device_argument(origin.value) is not None:
             device = ast.parse(f"{inputs[0]}.device", mode="eval").body if inputs else None
             there = text_of(with_argument(origin.value, "device", device))
-            fix = f"{text_of(node)} = {there}" if is_name else there
-            yield Operand(None, elsewhere, failure.user_call, Argument(node, None), origin=origin, fix=fix)
+            line_ = f"{text_of(node)} = {there}" if is_name else there
+            change = Change(line_, source.replaced([(origin.value, there)]))
+            yield Operand(None, elsewhere, failure.user_call, Argument(node, None), origin=origin, change=change)
 
 
 def _global(name: str, function: ast.FunctionDef, failure: Failure) -> Any:
@@ -98,8 +101,8 @@ def returned_in_other_shapes(failure: Failure, likely: Sequence[str], is_mismatc
     if result is None:
         return None
     node, origin, _ = result
-    fix = f"pad {text_of(node)} to one shape in every replica"
-    return [Operand(None, "cuda:0", failure.user_call, Argument(node, None), origin=origin, fix=fix)]
+    change = Change(f"pad {text_of(node)} to one shape in every replica")
+    return [Operand(None, "cuda:0", failure.user_call, Argument(node, None), origin=origin, change=change)]
 
 
 @output_on_cpu.claim(order=21)
@@ -108,17 +111,20 @@ def returned_on_the_cpu(failure: Failure, likely: Sequence[str], is_mismatch: bo
     result = _result(failure)
     if result is None:
         return None
-    node, origin, first_input = result
-    fix = f"return {text_of(moved_to(node, f'{first_input}.device'))}"
+    node, origin, forward = result
+    source = Source.of_method(forward)
+    moved = text_of(moved_to(node, f"{forward.__code__.co_varnames[1]}.device"))
+    change = Change(f"return {moved}", source.replaced([(node, moved)]))
     for move in ast.walk(origin.value) if origin.value is not None else ():
         if isinstance(move, ast.Call) and called(move) == "cpu" and isinstance(move.func, ast.Attribute):
             kept = text_of(replaced(origin.value, move, move.func.value))
-            fix = f"{text_of(node)} = {kept}" if origin.statement else f"return {kept}"
-    return [Operand(None, "cpu", failure.user_call, Argument(node, None), origin=origin, fix=fix)]
+            line = f"{text_of(node)} = {kept}" if origin.statement else f"return {kept}"
+            change = Change(line, source.replaced([(move, text_of(move.func.value))]))
+    return [Operand(None, "cpu", failure.user_call, Argument(node, None), origin=origin, change=change)]
 
 
-def _result(failure: Failure) -> tuple[ast.expr, Origin, str] | None:
-    """Return what the wrapped module's forward returned, the origin of that, and the name of its first input."""
+def _result(failure: Failure) -> tuple[ast.expr, Origin, types.FunctionType] | None:
+    """Return what the wrapped module's forward returned, the origin of that, and the forward itself."""
     wrapper = _wrapper(failure)
     if wrapper is None or not failure.runs_below_in("scatter_gather"):
         return None
@@ -129,7 +135,7 @@ def _result(failure: Failure) -> tuple[ast.expr, Origin, str] | None:
     tree, node = scope(forward.__code__, forward.__globals__), returned[-1]
     origin = find_origin(node.id, tree) if isinstance(node, ast.Name) and tree is not None else None
     origin = origin if origin is not None and origin.value is not None else Origin("other", None, node)
-    return node, origin, forward.__code__.co_varnames[1]
+    return node, origin, forward
 
 
 def _wrapper(failure: Failure) -> Any:

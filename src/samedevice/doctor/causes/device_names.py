@@ -13,6 +13,7 @@ from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.failure import Failure
 from samedevice.doctor.culprits.lone_tensor import of_the_first_frame
 from samedevice.doctor.culprits.operands import Operand, wants_cpu
+from samedevice.doctor.edits import Change
 from samedevice.introspect import objects
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call
@@ -97,13 +98,13 @@ def program_runs_on_the_cpu(evidence: Evidence) -> bool:
 
 
 @ordinal.fix
-def of_the_gpus_there_are(evidence: Evidence) -> str:
+def of_the_gpus_there_are(evidence: Evidence) -> Change:
     """Ask for a GPU that is there."""
     asked, name = evidence.operand.argument.value, evidence.expression.text
     if re.search("""["']RANK["']""", name):  # counts the processes of all machines
         return in_line(evidence, re.sub("""(["'])RANK(?=["'])""", r"\1LOCAL_RANK", name))
     if "rank" in name.lower():  # with another number, two processes would share one GPU
-        return "torchrun --nproc-per-node=gpu ..."
+        return Change("torchrun --nproc-per-node=gpu ...")
     if objects.is_one_of(asked, list, tuple):
         return assigned(evidence, "None")
     # torch.cuda.set_device takes no "cuda" without a number.
@@ -111,7 +112,7 @@ def of_the_gpus_there_are(evidence: Evidence) -> str:
 
 
 @misspelt.fix
-def spelt(evidence: Evidence) -> str:
+def spelt(evidence: Evidence) -> Change:
     """Write the device that the name most likely means."""
     name = evidence.expression.text
     if name.endswith(".get_device()"):
@@ -123,33 +124,33 @@ def spelt(evidence: Evidence) -> str:
 
 
 @no_cuda.fix
-def available(evidence: Evidence) -> str:
+def available(evidence: Evidence) -> Change:
     """Choose the GPU where there is one."""
     return moved_to_available(evidence) or assigned(evidence, _AVAILABLE)
 
 
 @hard_coded.fix
-def moved_to_available(evidence: Evidence) -> str:
+def moved_to_available(evidence: Evidence) -> Change | None:
     """Write `.to(...)` for a `.cuda()`."""
     name = evidence.expression.text
     is_moved = evidence.operand.argument.role == "moved"
-    return in_line(evidence, f"{name}.to({_AVAILABLE})", f"{name}.cuda()") if is_moved else ""
+    return in_line(evidence, f"{name}.to({_AVAILABLE})", f"{name}.cuda()") if is_moved else None
 
 
 @backend.fix
-def accelerator_that_is_there(evidence: Evidence) -> str:
+def accelerator_that_is_there(evidence: Evidence) -> Change | None:
     """Choose the accelerator of this machine."""
     if evidence.operand.tensor is not None:
-        return ""
+        return None
     return assigned(evidence, 'torch.accelerator.current_accelerator(check_available=True) or "cpu"')
 
 
 @legacy.fix
-def modern(evidence: Evidence) -> str:
+def modern(evidence: Evidence) -> Change:
     """Write `torch.tensor` for data and `torch.empty` for sizes, in place of `torch.Tensor`."""
     call = evidence.failure.user_call
     if not isinstance(call.node, ast.Call) or call.statement is None:
-        return "torch.tensor(data, device=device)"
+        return Change("torch.tensor(data, device=device)")
     changed = copy.deepcopy(call.node)
     first = value(call.node.args[0], call) if call.node.args else MISSING
     changed.func = ast.parse("torch.empty" if type(first) is int else "torch.tensor", mode="eval").body

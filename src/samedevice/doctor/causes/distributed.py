@@ -9,6 +9,7 @@ from samedevice.doctor.causes.registry import cause
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.failure import Failure
 from samedevice.doctor.culprits.operands import Operand
+from samedevice.doctor.edits import Change
 from samedevice.introspect import objects
 from samedevice.introspect.origins import Origin
 from samedevice.introspect.values import Argument
@@ -43,10 +44,10 @@ def waited_for(failure: Failure) -> Iterator[Operand]:
 
 
 @unused.fix
-def frozen(evidence: Evidence) -> str:
+def frozen(evidence: Evidence) -> Change:
     """Freeze its layer before the wrapper is created, which then looks at what requires a gradient."""
     path = re.sub(r"\.module\b", "", evidence.expression.text, count=1)
-    return f"{path.rpartition('.')[0]}.requires_grad_(False)  # before DistributedDataParallel wraps it"
+    return Change(f"{path.rpartition('.')[0]}.requires_grad_(False)  # before DistributedDataParallel wraps it")
 
 
 @unused.say

@@ -1,17 +1,17 @@
 """Random generators on another device than the tensors that they fill, and the DataLoader that is given one."""
 
 import ast
-import copy
 import sys
 from collections.abc import Iterator
 
 from samedevice.doctor.causes.registry import cause
-from samedevice.doctor.causes.rewriting import in_line, with_argument
+from samedevice.doctor.causes.rewriting import before_line, in_line, replaced, with_argument
 from samedevice.doctor.causes.wanted_device import device_in_text
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.failure import Failure
 from samedevice.doctor.culprits.lone_tensor import of_the_first_frame
 from samedevice.doctor.culprits.operands import Operand
+from samedevice.doctor.edits import Change, Source
 from samedevice.introspect import objects, origins
 from samedevice.introspect.expressions import parsed, text_of
 from samedevice.introspect.frames import Call
@@ -35,7 +35,7 @@ def _generators(call: Call) -> Iterator[Operand]:
 
 
 @generator.fix
-def generator_there(evidence: Evidence) -> str:
+def generator_there(evidence: Evidence) -> Change:
     """Write the generator's own statement, on the device of what it fills."""
     device = (device_in_text(evidence.failure.text) or "cuda").removesuffix(":0")
     there = ast.parse(f'torch.Generator(device="{device}")', mode="eval").body
@@ -44,22 +44,28 @@ def generator_there(evidence: Evidence) -> str:
     name = evidence.expression.text
     base, _, key = name.rpartition(".")
     owner = value(parsed(base), evidence.call) if base else None
-    tree = copy.deepcopy(evidence.origin.value or origins.assigned(owner, key))
+    assignment = origins.assigned(owner, key)
+    tree, source = evidence.origin.value, Source.of_call(evidence.origin_call)
+    if tree is None and assignment is not None:
+        tree, source = assignment.value, Source.of_method(assignment.method)
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, ast.Call) and origins.called(node) == "Generator":
-            node.args, node.keywords = [], [ast.keyword("device", ast.Constant(device))]
-            return f"{name} = {text_of(tree)}"  # type: ignore[arg-type]
-    return f"{name} = {text_of(there)}"
+            changed = ast.Call(node.func, [], [ast.keyword("device", ast.Constant(device))])
+            line = f"{name} = {text_of(replaced(tree, node, changed))}"
+            return Change(line, source.replaced([(node, text_of(changed))]))
+    return before_line(evidence.failure.user_call, f"{name} = {text_of(there)}")
 
 
-def loader_with(evidence: Evidence, argument: str, new: ast.expr | None) -> str:
+def loader_with(evidence: Evidence, argument: str, new: ast.expr | None) -> Change:
     """Write the statement that creates the failing loop's DataLoader, with another argument, or without it for None."""
-    scope = evidence.failure.user_call.scope
+    call = evidence.failure.user_call
+    scope = call.scope
     for node in ast.walk(scope) if scope is not None else ():
         if isinstance(node, ast.Call) and origins.called(node) == "DataLoader":
             changed = text_of(with_argument(node, argument, new))
+            edits = Source.of_call(call).replaced([(node, changed)])
             for statement in ast.walk(scope):  # type: ignore[arg-type]
                 if isinstance(statement, ast.Assign) and statement.value is node:
-                    return f"{text_of(statement.targets[0])} = {changed}"
-            return in_line(evidence, changed, text_of(node))
-    return f"DataLoader(..., {argument}={text_of(new) if new is not None else 'False'})"
+                    return Change(f"{text_of(statement.targets[0])} = {changed}", edits)
+            return Change(in_line(evidence, changed, text_of(node)).text, edits)
+    return Change(f"DataLoader(..., {argument}={text_of(new) if new is not None else 'False'})")

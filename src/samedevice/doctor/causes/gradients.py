@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from samedevice.doctor.causes.registry import cause
-from samedevice.doctor.causes.rewriting import moved_to, replaced, statement_with
+from samedevice.doctor.causes.rewriting import before_line, moved_to, replaced, statement_with
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.failure import Failure
 from samedevice.doctor.culprits.lone_tensor import refused_tensors
 from samedevice.doctor.culprits.operands import Operand
+from samedevice.doctor.edits import Change, Source
 from samedevice.introspect import classes, objects
 from samedevice.introspect.expressions import parsed, text_of
 from samedevice.introspect.frames import scope
@@ -50,14 +51,15 @@ def _left_behind(failure: Failure) -> Iterator[Operand]:
         failure.want(tensor)
         holder, named = failure.holder(tensor), failure.expression(tensor)
         if holder is not None and holder.moves and holder.is_named:
-            name, fix = holder.expression, f"{holder.root}.zero_grad()"
+            name, line = holder.expression, f"{holder.root}.zero_grad()"
         else:
             name = named[0].text if named else ""
-            fix = f"{name}.grad = None"
+            line = f"{name}.grad = None"
         node = parsed(f"{name}.grad")
         if isinstance(node, ast.expr):
             argument, origin = Argument(node, grad), Origin("other", None, None)
-            yield Operand(grad, objects.device(grad), failure.user_call, argument, origin=origin, fix=fix)
+            change = before_line(failure.user_call, line)
+            yield Operand(grad, objects.device(grad), failure.user_call, argument, origin=origin, change=change)
 
 
 @gradient.find
@@ -82,9 +84,12 @@ def _returned_by_a_function(failure: Failure) -> Iterator[Operand]:
         origin = find_origin(node.id, tree) if isinstance(node, ast.Name) and tree is not None else None
         arguments = backward.__code__.co_varnames[1 : backward.__code__.co_argcount]
         moved = moved_to(node, f"{arguments[0]}.device") if arguments else None
-        fix = text_of(ast.Return(replaced(returned, node, moved))) if moved is not None else ""
+        change = None
+        if moved is not None:
+            line = text_of(ast.Return(replaced(returned, node, moved)))
+            change = Change(line, Source.of_method(backward).replaced([(node, text_of(moved))]))
         origin = origin or Origin("created", None, node)
-        yield Operand(None, match[3], failure.user_call, Argument(node, None), origin=origin, fix=fix)
+        yield Operand(None, match[3], failure.user_call, Argument(node, None), origin=origin, change=change)
 
 
 def _returned_by_a_hook(failure: Failure) -> Iterator[Operand]:
@@ -101,8 +106,8 @@ def _returned_by_a_hook(failure: Failure) -> Iterator[Operand]:
     arguments = hook.__code__.co_varnames[: hook.__code__.co_argcount][-1:]
     is_reassigned = not arguments or find_origin(arguments[0], tree).kind != "argument"
     device = f'"{wanted}"' if is_reassigned else f"{arguments[0]}.device"
-    fix = statement_with(tree, returned, moved_to(returned, device))
-    yield Operand(None, _device(match[3]), failure.user_call, Argument(returned, None), origin=origin, fix=fix)
+    change = statement_with(Source.of_method(hook), tree, returned, moved_to(returned, device))
+    yield Operand(None, _device(match[3]), failure.user_call, Argument(returned, None), origin=origin, change=change)
 
 
 def _leaves(failure: Failure) -> list[Any]:

@@ -13,6 +13,7 @@ from samedevice.doctor.causes.registry import cause
 from samedevice.doctor.causes.rewriting import in_line
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.writes import is_written_to
+from samedevice.doctor.edits import Change, Source
 from samedevice.introspect import objects, origins
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call, scope
@@ -50,28 +51,35 @@ def is_moved_without_effect(evidence: Evidence) -> bool:
 
 
 @ineffective_move.fix
-def with_effect(evidence: Evidence) -> str:
+def with_effect(evidence: Evidence) -> Change | None:
     """Use the name that the module has for it; else assign the result of the move."""
     own_name = _registered_name(evidence)
     if own_name is not None:
         is_here = evidence.call is evidence.failure.user_call
-        return in_line(evidence, own_name) if is_here else f"{evidence.expression.text} = {own_name}"
-    move = _discarded_move(evidence)
-    if move is None:
-        return ""
+        change = in_line(evidence, own_name)
+        return change if is_here else Change(f"{evidence.expression.text} = {own_name}", change.edits)
+    found = _discarded_move(evidence)
+    if found is None:
+        return None
+    source, move = found
     call: Any = move.value
-    return f"{text_of(call.func.value)} = {text_of(call)}"
+    line = f"{text_of(call.func.value)} = {text_of(call)}"
+    return Change(line, source.replaced([(move, line)]))
 
 
-def _discarded_move(evidence: Evidence) -> ast.Expr | None:
-    """Find the statement that moves it and throws the result away."""
+def _discarded_move(evidence: Evidence) -> tuple[Source, ast.Expr] | None:
+    """Find the statement that moves it and throws the result away, and the file of that."""
     if evidence.holder is not None:
-        return origins.discarded_in(evidence.holder.module, evidence.holder.name)
+        found = origins.discarded_in(evidence.holder.module, evidence.holder.name)
+        return (Source.of_method(found[0]), found[1]) if found is not None else None
     tree, name = evidence.origin_call.scope, evidence.origin_name
-    return origins.discarded_move(name, tree) if tree is not None and name == evidence.expression.text else None
+    if tree is None or name != evidence.expression.text:
+        return None
+    move = origins.discarded_move(name, tree)
+    return (Source.of_call(evidence.origin_call), move) if move is not None else None
 
 
-def _move_in_its_class(evidence: Evidence) -> ast.Expr | None:
+def _move_in_its_class(evidence: Evidence) -> tuple[Source, ast.Expr] | None:
     """Find that statement in the class of the object that has it as a plain attribute."""
     is_attribute = evidence.holder is not None and evidence.holder.kind == "attribute"
     return _discarded_move(evidence) if is_attribute else None
@@ -83,7 +91,8 @@ def _registered_name(evidence: Evidence) -> str | None:
     if holder is None:
         taken = evidence.origin.value
     elif holder.kind == "attribute" and objects.is_module(holder.module):
-        taken = origins.assigned(holder.module, holder.name)
+        assignment = origins.assigned(holder.module, holder.name)
+        taken = assignment.value if assignment is not None else None
     else:
         return None
     node, tensor = taken, None

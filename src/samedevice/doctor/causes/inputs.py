@@ -1,5 +1,7 @@
 """What the program passes to a model or a loss: batches, targets, hidden states, containers of tensors."""
 
+import ast
+
 from samedevice.doctor.causes.created_tensors import is_created, is_target
 from samedevice.doctor.causes.registry import cause
 from samedevice.doctor.causes.wanted_device import device_asked_for
@@ -7,7 +9,9 @@ from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.failure import Failure
 from samedevice.doctor.culprits.lone_tensor import of_the_first_frame
 from samedevice.doctor.culprits.operands import Operand
-from samedevice.introspect import objects
+from samedevice.doctor.edits import Change, Source
+from samedevice.introspect import objects, origins
+from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call
 from samedevice.introspect.values import arguments
 
@@ -53,9 +57,17 @@ def _containers(call: Call) -> list[Operand]:
 
 
 @container.fix
-def each_moved(evidence: Evidence) -> str:
+def each_moved(evidence: Evidence) -> Change:
     """Move the tensors of the container one by one."""
     name, device = evidence.expression.text, device_asked_for(evidence)
     if objects.is_one_of(evidence.operand.argument.value, dict):
-        return f"{name} = {{key: value.to({device}) for key, value in {name}.items()}}"
-    return f"{name} = [value.to({device}) for value in {name}]"
+        new = f"{{key: value.to({device}) for key, value in {name}.items()}}"
+    else:
+        new = f"[value.to({device}) for value in {name}]"
+    call = evidence.failure.user_call
+    moves = [
+        node
+        for node in ast.walk(call.statement or ast.Pass())
+        if isinstance(node, ast.Call) and origins.called(node) in origins.MOVES and text_of(node.func).startswith(name)
+    ]
+    return Change(f"{name} = {new}", Source.of_call(call).replaced([(move, new) for move in moves[:1]]))

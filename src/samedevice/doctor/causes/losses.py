@@ -1,8 +1,10 @@
 """The `weight=` of a loss, which is a tensor like any other: it is moved with the loss, or by itself."""
 
 from samedevice.doctor.causes.registry import cause
+from samedevice.doctor.causes.rewriting import before_line
 from samedevice.doctor.causes.wanted_device import device_at
 from samedevice.doctor.culprits.evidence import Evidence
+from samedevice.doctor.edits import Change
 from samedevice.introspect import objects
 
 weight = cause("loss_weight_not_moved")
@@ -29,9 +31,9 @@ def is_held_by_a_loss(evidence: Evidence) -> bool:
 
 
 @weight.fix
-def loss_moved(evidence: Evidence) -> str:
+def loss_moved(evidence: Evidence) -> Change | None:
     """Move the whole loss."""
     if evidence.holder is None or evidence.holder.inner is None:
-        return ""
+        return None
     loss = evidence.holder.expression.rpartition(".")[0]
-    return f"{loss}.to({device_at(evidence, evidence.call, evidence.call.line)})"
+    return before_line(evidence.call, f"{loss}.to({device_at(evidence, evidence.call, evidence.call.line)})")

@@ -6,14 +6,15 @@ from typing import Any
 
 from samedevice.doctor.causes.registry import cause
 from samedevice.doctor.causes.rewriting import assigned as assigned_to
-from samedevice.doctor.causes.rewriting import in_line, moved_there, with_argument
+from samedevice.doctor.causes.rewriting import before_line, in_line, moved_there, with_argument
 from samedevice.doctor.causes.wanted_device import device_at
 from samedevice.doctor.culprits.evidence import Evidence, created_and_called
 from samedevice.doctor.culprits.lone_tensor import refused_tensors
 from samedevice.doctor.culprits.models import has_others_there, is_in_forward, is_moved, is_taken_back, root_of
+from samedevice.doctor.edits import Change, Edit, Source
 from samedevice.introspect import objects, origins
 from samedevice.introspect.expressions import text_of
-from samedevice.introspect.frames import Call
+from samedevice.introspect.frames import Call, scope
 from samedevice.introspect.origins import find_origin
 from samedevice.introspect.values import value
 from samedevice.placement.holders import stepped
@@ -57,19 +58,20 @@ def is_still_on_the_cpu(evidence: Evidence) -> bool:
     return _is_on_the_cpu(evidence)
 
 
-def moved_as_a_whole(evidence: Evidence) -> str:
+def moved_as_a_whole(evidence: Evidence) -> Change | None:
     """Move the outermost module that holds it."""
     if evidence.holder is None:
-        return ""
+        return None
     root, call = root_of(evidence, evidence.holder)
-    return _loaded_without_assign(evidence, root, call) or f"{root}.to({device_at(evidence, call, call.line)})"
+    loaded = _loaded_without_assign(evidence, root, call)
+    return loaded or before_line(call, f"{root}.to({device_at(evidence, call, call.line)})")
 
 
 for moved in (not_moved, added_later, saved, root_device):
     moved.fix(moved_as_a_whole)
 
 
-def _loaded_without_assign(evidence: Evidence, root: str, call: Call) -> str:
+def _loaded_without_assign(evidence: Evidence, root: str, call: Call) -> Change | None:
     """Write the load that gave a model other parameters than its optimizer steps, without `assign=True`.
 
     Moving the model would end the error, but the model would not learn.
@@ -77,18 +79,19 @@ def _loaded_without_assign(evidence: Evidence, root: str, call: Call) -> str:
     parameters = {id(tensor) for _, module in evidence.failure.modules() for tensor in objects.parameters(module)}
     optimizers = evidence.failure.optimizers()
     stale = [name for name, optimizer in optimizers if not parameters & set(map(id, stepped(optimizer)))]
-    for node in _loads(evidence, root, call) if stale else ():
+    for frame, node in _loads(evidence, root, call) if stale else ():
         if any(keyword.arg == "assign" for keyword in node.keywords):
             line = text_of(with_argument(node, "assign", None))
-            return f"{line}  # without assign=True, or make {stale[0]} after it"
-    return ""
+            edits = Source.of_call(frame).replaced([(node, line)])
+            return Change(f"{line}  # without assign=True, or create {stale[0]} after it", edits)
+    return None
 
 
-def _loads(evidence: Evidence, root: str, call: Call) -> list[ast.Call]:
-    """Return the calls of a model's `load_state_dict`."""
-    scopes = [frame.scope for frame in [call, *evidence.failure.user_calls] if frame.scope is not None]
-    nodes = [node for scope in scopes for node in ast.walk(scope) if isinstance(node, ast.Call)]
-    return [node for node in nodes if text_of(node.func) == f"{root}.load_state_dict"]
+def _loads(evidence: Evidence, root: str, call: Call) -> list[tuple[Call, ast.Call]]:
+    """Return the calls of a model's `load_state_dict`, each after the frame that it stands in."""
+    frames = [frame for frame in [call, *evidence.failure.user_calls] if frame.scope is not None]
+    nodes = [(frame, node) for frame in frames for node in ast.walk(frame.scope) if isinstance(node, ast.Call)]  # type: ignore[arg-type]
+    return [(frame, node) for frame, node in nodes if text_of(node.func) == f"{root}.load_state_dict"]
 
 
 @in_forward.detect(order=91)
@@ -106,11 +109,11 @@ def is_created_in_forward(evidence: Evidence) -> bool:
 
 
 @in_forward.fix
-def created_once(evidence: Evidence) -> str:
+def created_once(evidence: Evidence) -> Change | None:
     """Write the statement for `__init__`, with the sizes that its arguments have now."""
     call, holder = evidence.failure.user_call, evidence.holder
     if holder is None:
-        return ""
+        return None
     layer: ast.expr | None
     if not holder.is_named and isinstance(layer := created_and_called(call), ast.Call):
         name = (origins.called(layer) or "layer").lower()
@@ -119,7 +122,22 @@ def created_once(evidence: Evidence) -> str:
         is_known = call.scope is not None and holder.is_named
         layer = find_origin(module, call.scope, call.line).value if is_known else None  # type: ignore[arg-type]
         name = module.removeprefix("self.")
-    return f"self.{name} = {text_of(_Sizes(call).visit(copy.deepcopy(layer)))}  # in __init__" if layer else ""
+    if layer is None:
+        return None
+    line = f"self.{name} = {text_of(_Sizes(call).visit(copy.deepcopy(layer)))}"
+    there = _at_the_end_of_init(call.method_of, line)
+    edits = (*there, *Source.of_call(call).replaced([(layer, f"self.{name}")])) if there else ()
+    return Change(f"{line}  # in __init__", edits)
+
+
+def _at_the_end_of_init(module: Any, line: str) -> tuple[Edit, ...]:
+    """Put a line at the end of a module's `__init__`, where that ends in a statement of one line."""
+    init = objects.method(module, "__init__")
+    tree = scope(init.__code__, init.__globals__) if init is not None else None
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)] if tree is not None else []
+    if init is None or not functions:
+        return ()
+    return Source.of_method(init).after(functions[0].body[-1], line)
 
 
 class _Sizes(ast.NodeTransformer):
@@ -151,21 +169,22 @@ def is_on_meta(evidence: Evidence) -> bool:
 
 
 @meta.fix
-def given_values(evidence: Evidence) -> str:
+def given_values(evidence: Evidence) -> Change:
     """Load a model's weights with assign=True; else make room for them; else create the tensor elsewhere."""
     holder = evidence.holder
     if holder is None:
         return _created_elsewhere(evidence)
     root, call = root_of(evidence, holder)
-    for node in _loads(evidence, root, call):
+    for frame, node in _loads(evidence, root, call):
         if all(keyword.arg != "assign" for keyword in node.keywords):
-            return text_of(with_argument(node, "assign", ast.Constant(True)))
+            line = text_of(with_argument(node, "assign", ast.Constant(True)))
+            return Change(line, Source.of_call(frame).replaced([(node, line)]))
     device = next((device for device in evidence.other_devices if device != "meta"), "") or "cuda"
     module = holder.expression.removesuffix(f".{holder.name}")  # it alone: the others have their values
-    return f'{module}.to_empty(device="{device}")  # then load its weights'
+    return before_line(call, f'{module}.to_empty(device="{device}")  # then load its weights')
 
 
-def _created_elsewhere(evidence: Evidence) -> str:
+def _created_elsewhere(evidence: Evidence) -> Change:
     """Create it on another device from the start: what is on meta has no values to move."""
     device = device_at(evidence, evidence.call, evidence.call.line)
     node = evidence.expression.node

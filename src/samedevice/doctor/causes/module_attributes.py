@@ -7,6 +7,7 @@ from samedevice.doctor.causes.registry import cause
 from samedevice.doctor.causes.rewriting import assigned, in_line
 from samedevice.doctor.causes.wanted_device import device_at
 from samedevice.doctor.culprits.evidence import Evidence
+from samedevice.doctor.edits import Change, Source
 from samedevice.introspect import classes, objects, origins
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.origins import kind_of
@@ -24,21 +25,26 @@ def is_kept_from_a_call(evidence: Evidence) -> bool:
         return False
     if objects.attribute(holder.module, holder.name) is not evidence.operand.tensor:
         return False
-    first = origins.assigned_in(holder.module, holder.name, "__init__") or _none_in_the_class(holder)
+    assignment = origins.assigned_in(holder.module, holder.name, "__init__")
+    first = assignment.value if assignment is not None else _none_in_the_class(holder)
     if not isinstance(first, ast.Constant) or first.value is not None:
         return False
-    later = list(origins.reassigned(holder.module, holder.name))
+    later = [assignment.value for assignment in origins.reassigned(holder.module, holder.name)]
     return any(kind_of(value) == "call" or asks_for_a_device(value) for value in later)
 
 
 @cached.fix
-def none_in_a_buffer(evidence: Evidence) -> str:
+def none_in_a_buffer(evidence: Evidence) -> Change | None:
     """Write the statement for `__init__`: a buffer that is None stays a buffer when it is given a tensor."""
     if evidence.holder is None:
-        return ""
+        return None
     name = evidence.holder.name
     line = f'self.register_buffer("{name}", None, persistent=False)'
-    return f"{line}  # in __init__, in place of {name} = None" if _none_in_the_class(evidence.holder) else line
+    if _none_in_the_class(evidence.holder):
+        return Change(f"{line}  # in __init__, in place of {name} = None")
+    assignment = origins.assigned_in(evidence.holder.module, name, "__init__")
+    edits = Source.of_method(assignment.method).replaced([(assignment.statement, line)]) if assignment else ()
+    return Change(line, edits)
 
 
 def _none_in_the_class(holder: Holder) -> ast.Constant | None:
@@ -54,23 +60,39 @@ def is_in_plain_python(evidence: Evidence) -> bool:
 
 
 @unregistered.fix
-def registered(evidence: Evidence) -> str:
+def registered(evidence: Evidence) -> Change | None:
     """Write the statement that registers it: a buffer, a ModuleList or a ModuleDict; else move it."""
     holder = evidence.holder
     if holder is None:
-        return ""
+        return None
     name = holder.name
-    first = origins.assigned(holder.module, name)
-    value = text_of(first) if first is not None else f"self.{name}"
+    assignment = origins.assigned(holder.module, name)
+    value = text_of(assignment.value) if assignment is not None else f"self.{name}"
+
+    def in_its_place(line: str) -> Change:
+        if assignment is None:
+            return Change(line)
+        return Change(line, Source.of_method(assignment.method).replaced([(assignment.statement, line)]))
+
     if holder.kind == "attribute":
-        return f'self.register_buffer("{name}", {value})'
+        parameter = _parameter_in(assignment.value) if assignment is not None else None
+        if parameter is not None:  # moved, it is no longer a parameter; a buffer would not learn
+            return in_its_place(f"self.{name} = {text_of(parameter)}")
+        return in_its_place(f'self.register_buffer("{name}", {value})')
     there = f"{evidence.expression.text}.to({device_at(evidence, evidence.call, evidence.call.line)})"
     if holder.kind == "partial":
         return assigned(evidence, there)
     if holder.inner is not None:
-        return f"self.{name} = nn.{'ModuleDict' if holder.kind == 'dict' else 'ModuleList'}({value})"
-    is_of_itself = first is not None and f"self.{name}" in value
+        nn = "nn" if assignment is not None and "nn" in assignment.method.__globals__ else "torch.nn"
+        return in_its_place(f"self.{name} = {nn}.{'ModuleDict' if holder.kind == 'dict' else 'ModuleList'}({value})")
+    is_of_itself = assignment is not None and f"self.{name}" in value
     tensors = [tensor for _, tensor in objects.inside(objects.attributes(holder.module).get(name))]
     if holder.kind == "list" and not is_of_itself and len({objects.shape(tensor) for tensor in tensors}) == 1:
-        return f'self.register_buffer("{name}", torch.stack({value}))'
+        return in_its_place(f'self.register_buffer("{name}", torch.stack({value}))')
     return in_line(evidence, there)
+
+
+def _parameter_in(value: ast.expr) -> ast.expr | None:
+    """Return the parameter of `nn.Parameter(...).to(device)` and the like: a move makes another tensor of it."""
+    calls = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
+    return next((call for call in calls if origins.called(call) == "Parameter"), None)

@@ -1,8 +1,10 @@
 """An optimizer's state is on another device than the parameter that it belongs to."""
 
 from samedevice.doctor.causes.registry import cause
+from samedevice.doctor.causes.rewriting import before_line
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.lone_tensor import refused_tensors
+from samedevice.doctor.edits import Change
 
 state = cause("optimizer_state_device")
 state.find(refused_tensors)
@@ -15,9 +17,9 @@ def optimizer_failed(evidence: Evidence) -> bool:
 
 
 @state.fix
-def loaded_again(evidence: Evidence) -> str:
+def loaded_again(evidence: Evidence) -> Change:
     """Load the optimizer's own state: that moves each part of it to its parameter."""
     holder = evidence.holder
     names = [name for name, _ in evidence.failure.optimizers()]
     name = holder.root if holder is not None and holder.kind == "state" else next(iter(names), "optimizer")
-    return f"{name}.load_state_dict({name}.state_dict())"
+    return before_line(evidence.failure.user_call, f"{name}.load_state_dict({name}.state_dict())")

@@ -18,7 +18,7 @@ fork = cause("fork_cuda", is_alone=True)
 def moved_in_a_worker(failure: Failure) -> Iterator[Operand]:
     """Find the move to a GPU in the last line of the user's that the worker ran."""
     quoted = last_quoted_function(failure.text)
-    for node in nodes_at(*quoted) if quoted is not None else ():
+    for node in nodes_at(*quoted[:2]) if quoted is not None else ():
         if not isinstance(node, ast.Call):
             continue
         if called(node) in ("to", "cuda") and isinstance(node.func, ast.Attribute):
@@ -27,6 +27,8 @@ def moved_in_a_worker(failure: Failure) -> Iterator[Operand]:
             kind, new = "created", with_argument(node, "device", None)
         else:
             continue
-        fix = statement_with(quoted[0], node, new)  # type: ignore[index]
-        yield Operand(None, "cuda:0", failure.user_call, Argument(node, None), origin=Origin(kind, None, node), fix=fix)
+        change = statement_with(quoted[2], quoted[0], node, new)  # type: ignore[index]
+        yield Operand(
+            None, "cuda:0", failure.user_call, Argument(node, None), origin=Origin(kind, None, node), change=change
+        )
         return

@@ -5,7 +5,7 @@ A registered cause gets functions by decorators:
     @NAME.detect(order)  tells whether two tensors met because of this cause; the lowest order of those that do counts
     @NAME.find           finds the tensor, or the name of a device, where the message alone tells the cause
     @NAME.claim(order)   finds it where the frames leave no other cause, whichever tensors met
-    @NAME.fix            writes the line to change; "" for the usual one
+    @NAME.fix            writes the line to change; None for the usual one
     @NAME.say            writes the sentence about the culprit; "" for the usual one
 """
 
@@ -14,17 +14,21 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from samedevice.doctor.causes.rewriting import moved_there
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.failure import Failure
 from samedevice.doctor.culprits.operands import Operand
+from samedevice.doctor.edits import Change
 
 Detect = Callable[[Evidence], bool]
 Find = Callable[[Failure], Iterable[Operand]]
 Claim = Callable[[Failure, Sequence[str], bool], "list[Operand] | None"]
-Fix = Callable[[Evidence], str]
+Fix = Callable[[Evidence], "Change | None"]
 Say = Callable[[str, str, "tuple[int, ...] | None"], str]
+
+FixFunction = TypeVar("FixFunction", bound=Fix)
 
 _causes: dict[str, "Cause"] = {}
 
@@ -74,7 +78,7 @@ class Cause:
 
         return register
 
-    def fix(self, function: Fix) -> Fix:
+    def fix(self, function: FixFunction) -> FixFunction:
         """Register the function that writes the line to change."""
         self._fix = function
         return function
@@ -88,9 +92,9 @@ class Cause:
         """Return what the message is about, most suspect first."""
         return list(self._find(failure)) if self._find is not None else []
 
-    def line_to_change(self, evidence: Evidence) -> str:
-        """Write the line to change, in the program's names."""
-        own = evidence.operand.fix or (self._fix(evidence) if self._fix is not None else "")
+    def change(self, evidence: Evidence) -> Change:
+        """Write the line to change, in the program's names, and where it goes."""
+        own = evidence.operand.change or (self._fix(evidence) if self._fix is not None else None)
         return own or moved_there(evidence)
 
     def sentence(self, expression: str, device: str, shape: tuple[int, ...] | None, owner: str) -> str:

@@ -3,10 +3,12 @@
 import ast
 import copy
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from samedevice.doctor.causes.wanted_device import device_at
 from samedevice.doctor.culprits.evidence import Evidence
+from samedevice.doctor.edits import Change, Source, statement_of
 from samedevice.introspect import objects, origins
 from samedevice.introspect.expressions import parsed, text_of
 from samedevice.introspect.frames import Call
@@ -18,15 +20,17 @@ LONGEST = 100  # characters of a statement that is shown whole
 _TAKE_A_DEVICE = origins.FACTORIES - {"Tensor", "FloatTensor", "LongTensor", "IntTensor", "BoolTensor", "DoubleTensor"}
 
 
-def moved_there(evidence: Evidence) -> str:
+def moved_there(evidence: Evidence) -> Change:
     """Create the tensor where it is wanted; else move it there before the failing line; else in that line."""
-    created, statement = evidence.origin.value, evidence.origin.statement
-    if created is not None and evidence.origin.kind in ("created", "moved") and not evidence.origin_call.in_library:
+    created, statement, call = evidence.origin.value, evidence.origin.statement, evidence.origin_call
+    if created is not None and evidence.origin.kind in ("created", "moved") and not call.in_library:
         line = getattr(statement, "lineno", evidence.call.line)
-        device = device_at(evidence, evidence.origin_call, line)
+        device = device_at(evidence, call, line)
         if isinstance(statement, ast.Assign) and _assigns_only(statement, evidence.origin_name):
-            return f"{evidence.origin_name} = {created_on(created, device)}"
-        if statement is None and text_of(created) == evidence.expression.text:
+            if _stands_in(statement, call):
+                edits = Source.of_call(call).replaced([(created, created_on(created, device))])
+                return Change(f"{evidence.origin_name} = {created_on(created, device)}", edits)
+        elif statement is None and text_of(created) == evidence.expression.text:
             return in_line(evidence, created_on(created, device))
     device = device_at(evidence, evidence.call, evidence.call.line)
     moved = evidence.expression.node
@@ -35,18 +39,33 @@ def moved_there(evidence: Evidence) -> str:
     return assigned(evidence, f"{evidence.expression.text}.to({device})")
 
 
-def assigned(evidence: Evidence, new: str) -> str:
+def _stands_in(statement: ast.AST, call: Call) -> bool:
+    """Tell whether a statement is one of the frame's own: only there are the frame's names known."""
+    return call.scope is not None and any(node is statement for node in ast.walk(call.scope))
+
+
+def assigned(evidence: Evidence, new: str) -> Change:
     """Write `name = new` before the failing line, if the name can be assigned to; else that line with `new` in it."""
     name, call = evidence.expression.text, evidence.call
     of_a_tuple = re.fullmatch(r"(.+?)(\.\w+|\[[^\[\]]+\])", name)
     if of_a_tuple:
         whole = value(parsed(of_a_tuple[1]), call)
         if type(whole) is tuple and name not in text_of(call.statement or ast.Pass()):
-            return f"{of_a_tuple[1]} = tuple({new.replace(name, 'item')} for item in {of_a_tuple[1]})"
+            items = f"tuple({new.replace(name, 'item')} for item in {of_a_tuple[1]})"
+            return before_line(call, f"{of_a_tuple[1]} = {items}")
         is_of_a_class = evidence.holder is not None and evidence.holder.kind == "class attribute"
         if objects.is_one_of(whole, tuple) or is_of_a_class:
             return in_line(evidence, new)
-    return f"{name} = {new}" if _is_assignable(name, call) else in_line(evidence, new)
+    if not _is_assignable(name, call):
+        return in_line(evidence, new)
+    above = before_line(call, f"{name} = {new}")
+    return above if above.edits else Change(above.text, in_line(evidence, new).edits)
+
+
+def before_line(call: Call, text: str) -> Change:
+    """Write a line before the one that failed in a frame."""
+    statement = statement_of(call)
+    return Change(text, Source.of_call(call).before(statement, text) if statement is not None else ())
 
 
 def _is_assignable(name: str, call: Call) -> bool:
@@ -59,33 +78,54 @@ def _is_assignable(name: str, call: Call) -> bool:
     return not is_in_one_line and not is_from_outside and re.fullmatch(_NAME, name) is not None
 
 
-def in_line(evidence: Evidence, new: str, old: str = "") -> str:
+def in_line(evidence: Evidence, new: str, old: str = "") -> Change:
     """Write the failing statement with `new` in place of `old`; `new` alone where the statement is too long.
 
     `old` is the tensor's expression unless it is given.
     """
     call = evidence.call
-    statement = call.statement
+    statement = statement_of(call)
     old = old or evidence.expression.text
-    if statement is None and call.scope is not None:
-        loops = [node for node in ast.walk(call.scope) if isinstance(node, ast.For) and _is_loop_at(node, call.line)]
-        statement = next(iter(loops), None)
-    if statement is None or call is not evidence.failure.user_call:
-        return new
+    if statement is None:
+        return Change(new)
+    nodes = [node for node in _head(statement) if isinstance(node, ast.expr) and _is_read_as(node, old)]
+    outermost = [node for node in nodes if not any(node in ast.walk(other) for other in nodes if other is not node)]
+    edits = Source.of_call(call).replaced([(node, _in_brackets(new, node, statement)) for node in outermost])
 
     class Replace(ast.NodeTransformer):
         def visit(self, node: ast.AST) -> Any:
-            is_assigned = isinstance(getattr(node, "ctx", None), ast.Store)
-            if isinstance(node, ast.expr) and not is_assigned and text_of(node) == old:
+            if isinstance(node, ast.expr) and _is_read_as(node, old):
                 return ast.parse(new, mode="eval").body
             return super().visit(node)
 
     copied = copy.deepcopy(statement)
     if isinstance(copied, ast.For):
         copied.body, copied.orelse = [], []
-    before = text_of(copied)
     after = text_of(Replace().visit(copied))
-    return after if after != before and len(after) <= LONGEST and "\n" not in after else new
+    is_short = bool(outermost) and len(after) <= LONGEST and "\n" not in after
+    return Change(after if is_short and call is evidence.failure.user_call else new, edits)
+
+
+def _head(statement: ast.stmt) -> Iterator[ast.AST]:
+    """Yield the nodes of a statement without the statements in it."""
+    todo: list[ast.AST] = [statement]
+    while todo:
+        node = todo.pop()
+        yield node
+        todo += [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.stmt)]
+
+
+def _is_read_as(node: ast.expr, text: str) -> bool:
+    """Tell whether an expression has this text, and is not assigned to."""
+    return not isinstance(getattr(node, "ctx", None), ast.Store) and text_of(node) == text
+
+
+def _in_brackets(new: str, old: ast.expr, statement: ast.stmt) -> str:
+    """Put brackets round an expression that would bind less tightly than the one whose place it takes."""
+    parents = [node for node in ast.walk(statement) if old in ast.iter_child_nodes(node)]
+    is_bound = any(isinstance(node, (ast.BinOp, ast.Attribute, ast.UnaryOp, ast.Subscript)) for node in parents)
+    binds = isinstance(parsed(new), (ast.Call, ast.Attribute, ast.Name, ast.Subscript, ast.Constant))
+    return f"({new})" if is_bound and not binds else new
 
 
 def created_on(created: ast.expr, device: str) -> str:
@@ -121,14 +161,15 @@ def with_argument(call: ast.Call, name: str, new: ast.expr | None) -> ast.Call:
     return copied
 
 
-def statement_with(tree: ast.AST, old: ast.expr, new: ast.expr) -> str:
+def statement_with(source: Source, tree: ast.AST, old: ast.expr, new: ast.expr) -> Change:
     """Write the statement of a function that holds `old`, with `new` there."""
+    edits = source.replaced([(old, text_of(new))])
     for statement in ast.walk(tree):
         if isinstance(statement, (ast.Assign, ast.Return, ast.Expr)) and any(
             node is old for node in ast.walk(statement)
         ):
-            return text_of(replaced(statement, old, new))
-    return text_of(new)
+            return Change(text_of(replaced(statement, old, new)), edits)
+    return Change(text_of(new), edits)
 
 
 def replaced(tree: Any, old: ast.expr, new: ast.expr) -> Any:
@@ -150,11 +191,6 @@ def moved_to(tensor: ast.expr, device: str) -> ast.Call:
 def _assigns_only(statement: ast.Assign, name: str) -> bool:
     """Tell whether a statement assigns to this name, and to no other."""
     return len(statement.targets) == 1 and text_of(statement.targets[0]) == name
-
-
-def _is_loop_at(node: ast.For, line: int) -> bool:
-    """Tell whether a line is the loop's first, which takes the next item."""
-    return node.lineno <= line <= (node.iter.end_lineno or 0)
 
 
 def _to(tensor: ast.expr, device: ast.expr) -> ast.Call:

@@ -12,6 +12,7 @@ from samedevice.doctor.culprits.lone_tensor import refused_tensors
 from samedevice.doctor.culprits.models import is_fed_to_a_model, is_in_forward
 from samedevice.doctor.culprits.operands import is_joined
 from samedevice.doctor.culprits.writes import is_updated, is_written_to
+from samedevice.doctor.edits import Change
 from samedevice.introspect.expressions import text_of
 
 running_total = cause("metric_or_accumulator_state")
@@ -66,7 +67,7 @@ def grows_in_a_loop(evidence: Evidence) -> bool:
 
 
 @running_total.fix
-def reset_on_its_device(evidence: Evidence) -> str:
+def reset_on_its_device(evidence: Evidence) -> Change | None:
     """Write the reset with the device of the buffer that it replaces."""
     return with_the_device_of_the_old(evidence)
 
@@ -78,14 +79,17 @@ def is_in_a_joined_list(evidence: Evidence) -> bool:
 
 
 @joined.fix
-def all_on_one_device(evidence: Evidence) -> str:
+def all_on_one_device(evidence: Evidence) -> Change:
     """Write the failing line with each tensor of the list on one device; else with this one there."""
     device = device_at(evidence, evidence.call, evidence.call.line)
     move = "cpu()" if evidence.other_devices == ("cpu",) else f"to({device})"
     name = evidence.expression.text
     of_a_list = re.fullmatch(r"(.+)\[\d+\]", name)
-    line = in_line(evidence, f"[tensor.{move} for tensor in {of_a_list[1]}]", of_a_list[1]) if of_a_list else ""
-    return line if line and not line.startswith("[") else assigned(evidence, f"{name}.{move}")
+    if of_a_list:
+        whole = in_line(evidence, f"[tensor.{move} for tensor in {of_a_list[1]}]", of_a_list[1])
+        if whole.edits or not whole.text.startswith("["):
+            return whole
+    return assigned(evidence, f"{name}.{move}")
 
 
 def _is_appended_to(name: str, tree: ast.AST) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 from samedevice.doctor.culprits.expected_device import expected_device, is_told_by_source, receiver
 from samedevice.doctor.culprits.failure import Failure
+from samedevice.doctor.edits import Change
 from samedevice.introspect import objects
 from samedevice.introspect.expressions import parsed
 from samedevice.introspect.frames import Call
@@ -30,7 +31,7 @@ class Operand:
         argument: the part of the failing expression that it belongs to.
         within: the path from that part to the tensor: "", "[0]", ".weight".
         origin: where it came from, if no frame shows that.
-        fix: the line to change, if no frame shows that.
+        change: the line to change, if no frame shows that.
         is_known: whether its device was read off the tensor, or off the factory or the move in the failing line.
     """
 
@@ -40,7 +41,7 @@ class Operand:
     argument: Argument
     within: str = ""
     origin: Origin | None = None
-    fix: str = ""
+    change: Change | None = None
     is_known: bool = True
 
     @property

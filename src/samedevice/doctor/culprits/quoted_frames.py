@@ -9,17 +9,21 @@ import re
 import textwrap
 from collections.abc import Iterator
 
+from samedevice.doctor.edits import Source
+from samedevice.introspect.expressions import placed
 from samedevice.introspect.libraries import is_library
 
 _FRAME = re.compile(r'^ *File "([^"\n]+)", line (\d+), in (\S+)', re.MULTILINE)
 _LONGEST = 40  # lines of a function below the quoted one
 
 
-def last_quoted_function(text: str) -> tuple[ast.FunctionDef, int] | None:
-    """Return the function of the innermost frame that a text quotes of the user's files, and the line there."""
+def last_quoted_function(text: str) -> tuple[ast.FunctionDef, int, Source] | None:
+    """Return the function of the innermost frame that a text quotes of the user's files, the line, and the file."""
     for file, line, name in reversed(_FRAME.findall(text)):
         if not is_library(file):
-            return _function_at(linecache.getlines(file), int(line), name)
+            source = Source(file, name, linecache.getlines(file))
+            function = _function_at(source.lines, int(line), name)
+            return (function, int(line), source) if function is not None else None
     return None
 
 
@@ -30,12 +34,13 @@ def nodes_at(function: ast.FunctionDef, line: int) -> Iterator[ast.Name | ast.Ca
             yield node
 
 
-def _function_at(lines: list[str], line: int, name: str) -> tuple[ast.FunctionDef, int] | None:
+def _function_at(lines: list[str], line: int, name: str) -> ast.FunctionDef | None:
     """Parse the function of that name that begins above a line, at the lines of its file."""
     for first in range(min(line, len(lines)) - 1, -1, -1):
         if re.match(rf"\s*(async )?def {re.escape(name)}\b", lines[first]):
             tree = _parsed(lines[first:], line - first)
-            return (ast.increment_lineno(tree, first), line) if tree is not None else None
+            indent = len(lines[first]) - len(lines[first].lstrip())
+            return placed(tree, first, indent) if tree is not None else None  # type: ignore[return-value]
     return None
 
 

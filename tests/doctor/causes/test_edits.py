@@ -1,0 +1,68 @@
+"""The edits of every broken program, applied by a machine: the program then runs."""
+
+import importlib.util
+import inspect
+import linecache
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from tests.doctor.broken_programs import models_and_batches, of_other_people, one_thing, state  # noqa: F401
+from tests.doctor.broken_programs.kept import PROGRAMS, Broken
+
+from samedevice import explain, simulate_cuda
+
+
+def applied(text, edits):
+    """A file's text with the edits in it, the last line first."""
+    lines = text.split("\n")
+    for edit in sorted(edits, key=lambda edit: (-edit.line, edit.action == "before")):
+        there = lines[edit.line - 1]
+        indent = there[: len(there) - len(there.lstrip())]
+        new = [indent + line if line.strip() else line for line in edit.text.split("\n")]
+        lines[edit.line - 1 : edit.line if edit.action == "replace" else edit.line - 1] = new
+    return "\n".join(lines)
+
+
+def outcome(program):
+    """The error of a program in a fresh simulation, with its diagnosis; None if it runs."""
+    with simulate_cuda(devices=2):
+        try:
+            program()
+        except Exception as error:
+            return error, explain(error)
+        finally:
+            torch.set_default_device(None)
+    return None
+
+
+def edited(broken: Broken, diagnosis, folder: Path):
+    """The program with its edits, imported from a copy of its file."""
+    file = Path(inspect.getsourcefile(broken.run))
+    edits = [edit for edit in diagnosis.culprits[0].edits if Path(edit.file) == file]
+    copy = folder / f"{broken.run.__name__}.py"
+    copy.write_text(applied(file.read_text(encoding="utf-8"), edits), encoding="utf-8")
+    linecache.checkcache()
+    spec = importlib.util.spec_from_file_location(copy.stem, copy)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[copy.stem] = module
+    before = dict(PROGRAMS)
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        PROGRAMS.clear()
+        PROGRAMS.update(before)
+        del sys.modules[copy.stem]
+    return getattr(module, broken.run.__name__)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_edits_end_the_error(name, tmp_path):
+    broken = PROGRAMS[name]
+    _, diagnosis = outcome(broken.run)
+    assert diagnosis.culprits[0].edits, f"no edits: {diagnosis.culprits[0].fix}"
+    fixed = edited(broken, diagnosis, tmp_path)
+    again = outcome(fixed)
+    assert again is None, f"{diagnosis.culprits[0].edits}\n{again[0]}"
