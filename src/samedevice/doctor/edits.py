@@ -3,7 +3,7 @@
 import ast
 import types
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from samedevice.introspect.frames import Call, lines_of
@@ -30,20 +30,44 @@ class Edit:
 
 
 @dataclass(frozen=True)
+class Part:
+    """A text that takes the place of a piece of a file, or is put above a statement there.
+
+    Attributes:
+        source: the file.
+        start, end: where the piece begins and ends, as (line, column in bytes); the same for what is put above.
+        text: the new text, at the indent of the line.
+        is_above: whether it is a line of its own, above `start`.
+    """
+
+    source: "Source"
+    start: tuple[int, int]
+    end: tuple[int, int]
+    text: str
+    is_above: bool = False
+
+
+@dataclass(frozen=True)
 class Change:
-    """What to change: a line to read, and the edits that make it where that is known.
+    """What to change: a line to read, and the parts of files that make the change where that is known.
 
     Attributes:
         text: the line, or advice in a few words.
-        edits: the edits; empty for advice.
+        parts: the parts; empty for advice.
     """
 
     text: str
-    edits: tuple[Edit, ...] = ()
+    parts: tuple[Part, ...] = ()
 
-    def __add__(self, other: "Change | None") -> "Change":
-        """Join the edits of another change to this one."""
-        return replace(self, edits=merged([*self.edits, *other.edits])) if other is not None else self
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """The parts as edits of whole lines."""
+        files = {part.source.file: part.source for part in self.parts}
+        return tuple(edit for source in files.values() for edit in _edits(source, self.parts))
+
+    def __add__(self, other: "Change") -> "Change":
+        """Make another change in the same go."""
+        return Change(self.text, (*self.parts, *other.parts))
 
 
 @dataclass(frozen=True)
@@ -70,35 +94,24 @@ class Source:
         """Read the lines of a function's file."""
         return cls.of(method.__code__, method.__globals__)
 
-    def replaced(self, nodes: Iterable[tuple[ast.AST, str]]) -> tuple[Edit, ...]:
-        """Put text in the place of expressions or statements.
-
-        Arguments:
-            nodes: each with its text, at the lines and columns of the file; none within another.
-        """
-        changed: dict[int, str] = {}
-        for node, text in sorted(nodes, key=lambda pair: _start(pair[0]), reverse=True):
-            (first, start), (last, end) = _start(node), _end(node)
-            if not 0 < first <= last <= len(self.lines):
-                return ()
-            above = changed.get(first, self.lines[first - 1]).encode()
-            below = changed.get(last, self.lines[last - 1]).encode()
-            changed[first] = (above[:start] + text.encode() + below[end:]).decode(errors="replace")
-            changed |= {line: "" for line in range(first + 1, last + 1)}
-        return tuple(self._edit(line, "replace", text.strip()) for line, text in sorted(changed.items()))
-
-    def before(self, statement: ast.stmt, text: str) -> tuple[Edit, ...]:
-        """Put a line above a statement, if the statement begins its line."""
-        if not self.begins_its_line(statement):
+    def replaced(self, node: ast.AST, text: str) -> tuple[Part, ...]:
+        """Put a text in the place of an expression or a statement, at its lines and columns of the file."""
+        first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", None) or 0
+        if not 0 < first <= last <= len(self.lines):
             return ()
-        return (self._edit(statement.lineno, "before", text),)
+        return (Part(self, (first, node.col_offset), (last, node.end_col_offset), text),)  # type: ignore[attr-defined]
 
-    def after(self, statement: ast.stmt, text: str) -> tuple[Edit, ...]:
+    def above(self, statement: ast.stmt, text: str) -> tuple[Part, ...]:
+        """Put a line above a statement, if the statement begins its line."""
+        place = (statement.lineno, 0)
+        return (Part(self, place, place, text, is_above=True),) if self.begins_its_line(statement) else ()
+
+    def below(self, statement: ast.stmt, text: str) -> tuple[Part, ...]:
         """Put a line below a statement, if the statement is all of one line."""
         if not self.begins_its_line(statement) or statement.end_lineno != statement.lineno:
             return ()
-        line = self.lines[statement.lineno - 1].strip()
-        return (self._edit(statement.lineno, "replace", f"{line}\n{text}"),)
+        end = (statement.lineno, len(self.lines[statement.lineno - 1].rstrip().encode()))
+        return (Part(self, end, end, f"\n{text}"),)
 
     def begins_its_line(self, statement: ast.stmt) -> bool:
         """Tell whether nothing but an indent stands before a statement in its line."""
@@ -107,8 +120,31 @@ class Source:
         line = self.lines[statement.lineno - 1]
         return not line.encode()[: statement.col_offset].strip() and not line.lstrip().startswith("elif ")
 
-    def _edit(self, line: int, action: Literal["replace", "before"], text: str) -> Edit:
-        return Edit(self.file, line, action, text, self.function)
+
+def _edits(source: Source, parts: Iterable[Part]) -> list[Edit]:
+    """Make one edit of each line that the parts change, and of each line that they put above another."""
+    here = list(dict.fromkeys((p.start, p.end, p.text, p.is_above) for p in parts if p.source.file == source.file))
+    functions = {part.start[0]: part.source.function for part in parts if part.source.file == source.file}
+    changed: dict[int, str] = {}
+    pieces = sorted((piece[:3] for piece in here if not piece[3]), reverse=True)
+    for start, end, text in pieces:
+        if any(other[0] <= start and end <= other[1] and other[:2] != (start, end) for other in pieces):
+            continue  # a part of it is changed as a whole
+        (first, begin), (last, stop) = start, end
+        above = changed.get(first, source.lines[first - 1]).encode()
+        below = changed.get(last, source.lines[last - 1]).encode()
+        changed[first] = (above[:begin] + text.encode() + below[stop:]).decode(errors="replace")
+        changed |= {line: "" for line in range(first + 1, last + 1)}
+    edits = [
+        Edit(source.file, start[0], "before", text, functions[start[0]])
+        for start, _, text, is_above in here
+        if is_above
+    ]
+    edits += [
+        Edit(source.file, line, "replace", text.strip(), functions.get(line, source.function))
+        for line, text in changed.items()
+    ]
+    return sorted(edits, key=lambda edit: (edit.line, edit.action))
 
 
 def statement_of(call: Call) -> ast.stmt | None:
@@ -123,20 +159,3 @@ def statement_of(call: Call) -> ast.stmt | None:
             if node.lineno <= call.line <= max(head or 0, node.lineno):
                 best = node
     return best
-
-
-def merged(edits: Iterable[Edit]) -> tuple[Edit, ...]:
-    """Return edits without those that stand twice, and without a second one of a line that is replaced."""
-    kept: dict[tuple[object, ...], Edit] = {}
-    for edit in edits:
-        key = (edit.file, edit.line, edit.action, edit.text if edit.action == "before" else "")
-        kept.setdefault(key, edit)
-    return tuple(kept.values())
-
-
-def _start(node: ast.AST) -> tuple[int, int]:
-    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
-
-
-def _end(node: ast.AST) -> tuple[int, int]:
-    return getattr(node, "end_lineno", None) or 0, getattr(node, "end_col_offset", None) or 0

@@ -60,7 +60,7 @@ def a_plot():
 
 @broken("numpy_conversion", "losses[0]")
 def an_average_of_losses():
-    losses = [torch.ones(2, device="cuda"), torch.ones(2, device="cuda")]
+    losses = [torch.ones((), device="cuda"), torch.ones((), device="cuda")]
     return numpy.mean([numpy.asarray(losses[0]), 1.0])
 
 

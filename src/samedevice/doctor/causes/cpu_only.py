@@ -81,7 +81,7 @@ def _array_there(evidence: Evidence) -> Change:
     dtype = f", dtype={name}.dtype" if objects.is_floating(other.tensor) else ""
     new = f"torch.as_tensor({evidence.expression.text}{dtype}, device={name}.device)"
     line = in_line(evidence, new)
-    return line if line.edits or line.text != new else assigned(evidence, new)
+    return line if line.parts or line.text != new else assigned(evidence, new)
 
 
 def _has_a_gradient(evidence: Evidence) -> bool:

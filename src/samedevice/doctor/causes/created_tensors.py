@@ -73,7 +73,7 @@ def with_the_device_of_the_old(evidence: Evidence) -> Change | None:
         return None
     name = f"self.{evidence.holder.name}"
     new = created_on(assignment.value, f"{name}.device")
-    return Change(f"{name} = {new}", Source.of_method(assignment.method).replaced([(assignment.value, new)]))
+    return Change(f"{name} = {new}", Source.of_method(assignment.method).replaced(assignment.value, new))
 
 
 @written.detect(order=120)

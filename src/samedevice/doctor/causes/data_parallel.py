@@ -84,7 +84,7 @@ def _created_in_a_replica(failure: Failure) -> Iterator[Operand]:
             device = ast.parse(f"{inputs[0]}.device", mode="eval").body if inputs else None
             there = text_of(with_argument(origin.value, "device", device))
             line_ = f"{text_of(node)} = {there}" if is_name else there
-            change = Change(line_, source.replaced([(origin.value, there)]))
+            change = Change(line_, source.replaced(origin.value, there))
             yield Operand(None, elsewhere, failure.user_call, Argument(node, None), origin=origin, change=change)
 
 
@@ -114,12 +114,12 @@ def returned_on_the_cpu(failure: Failure, likely: Sequence[str], is_mismatch: bo
     node, origin, forward = result
     source = Source.of_method(forward)
     moved = text_of(moved_to(node, f"{forward.__code__.co_varnames[1]}.device"))
-    change = Change(f"return {moved}", source.replaced([(node, moved)]))
+    change = Change(f"return {moved}", source.replaced(node, moved))
     for move in ast.walk(origin.value) if origin.value is not None else ():
         if isinstance(move, ast.Call) and called(move) == "cpu" and isinstance(move.func, ast.Attribute):
             kept = text_of(replaced(origin.value, move, move.func.value))
             line = f"{text_of(node)} = {kept}" if origin.statement else f"return {kept}"
-            change = Change(line, source.replaced([(move, text_of(move.func.value))]))
+            change = Change(line, source.replaced(move, text_of(move.func.value)))
     return [Operand(None, "cpu", failure.user_call, Argument(node, None), origin=origin, change=change)]
 
 

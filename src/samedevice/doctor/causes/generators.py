@@ -52,7 +52,7 @@ def generator_there(evidence: Evidence) -> Change:
         if isinstance(node, ast.Call) and origins.called(node) == "Generator":
             changed = ast.Call(node.func, [], [ast.keyword("device", ast.Constant(device))])
             line = f"{name} = {text_of(replaced(tree, node, changed))}"
-            return Change(line, source.replaced([(node, text_of(changed))]))
+            return Change(line, source.replaced(node, text_of(changed)))
     return before_line(evidence.failure.user_call, f"{name} = {text_of(there)}")
 
 
@@ -63,7 +63,7 @@ def loader_with(evidence: Evidence, argument: str, new: ast.expr | None) -> Chan
     for node in ast.walk(scope) if scope is not None else ():
         if isinstance(node, ast.Call) and origins.called(node) == "DataLoader":
             changed = text_of(with_argument(node, argument, new))
-            edits = Source.of_call(call).replaced([(node, changed)])
+            edits = Source.of_call(call).replaced(node, changed)
             for statement in ast.walk(scope):  # type: ignore[arg-type]
                 if isinstance(statement, ast.Assign) and statement.value is node:
                     return Change(f"{text_of(statement.targets[0])} = {changed}", edits)

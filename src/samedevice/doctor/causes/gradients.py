@@ -87,7 +87,7 @@ def _returned_by_a_function(failure: Failure) -> Iterator[Operand]:
         change = None
         if moved is not None:
             line = text_of(ast.Return(replaced(returned, node, moved)))
-            change = Change(line, Source.of_method(backward).replaced([(node, text_of(moved))]))
+            change = Change(line, Source.of_method(backward).replaced(node, text_of(moved)))
         origin = origin or Origin("created", None, node)
         yield Operand(None, match[3], failure.user_call, Argument(node, None), origin=origin, change=change)
 

@@ -57,14 +57,14 @@ def with_effect(evidence: Evidence) -> Change | None:
     if own_name is not None:
         is_here = evidence.call is evidence.failure.user_call
         change = in_line(evidence, own_name)
-        return change if is_here else Change(f"{evidence.expression.text} = {own_name}", change.edits)
+        return change if is_here else Change(f"{evidence.expression.text} = {own_name}", change.parts)
     found = _discarded_move(evidence)
     if found is None:
         return None
     source, move = found
     call: Any = move.value
     line = f"{text_of(call.func.value)} = {text_of(call)}"
-    return Change(line, source.replaced([(move, line)]))
+    return Change(line, source.replaced(move, line))
 
 
 def _discarded_move(evidence: Evidence) -> tuple[Source, ast.Expr] | None:

@@ -70,4 +70,4 @@ def each_moved(evidence: Evidence) -> Change:
         for node in ast.walk(call.statement or ast.Pass())
         if isinstance(node, ast.Call) and origins.called(node) in origins.MOVES and text_of(node.func).startswith(name)
     ]
-    return Change(f"{name} = {new}", Source.of_call(call).replaced([(move, new) for move in moves[:1]]))
+    return Change(f"{name} = {new}", Source.of_call(call).replaced(moves[0], new) if moves else ())

@@ -35,5 +35,5 @@ def moved_or_under_a_default(evidence: Evidence) -> Change:
         return Change(f"with torch.device({device}): ...")
     source, text = Source.of_call(call), text_of(statement)
     head = f"with torch.device({device}):"
-    edits = source.replaced([(statement, f"{head}\n    {text}")]) if source.begins_its_line(statement) else ()
+    edits = source.replaced(statement, f"{head}\n    {text}") if source.begins_its_line(statement) else ()
     return Change(f"{head} {text if len(text) <= LONGEST else '...'}", edits)

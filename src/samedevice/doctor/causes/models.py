@@ -6,15 +6,15 @@ from typing import Any
 
 from samedevice.doctor.causes.registry import cause
 from samedevice.doctor.causes.rewriting import assigned as assigned_to
-from samedevice.doctor.causes.rewriting import before_line, in_line, moved_there, with_argument
+from samedevice.doctor.causes.rewriting import at_the_end_of_init, before_line, in_line, moved_there, with_argument
 from samedevice.doctor.causes.wanted_device import device_at
 from samedevice.doctor.culprits.evidence import Evidence, created_and_called
 from samedevice.doctor.culprits.lone_tensor import refused_tensors
 from samedevice.doctor.culprits.models import has_others_there, is_in_forward, is_moved, is_taken_back, root_of
-from samedevice.doctor.edits import Change, Edit, Source
+from samedevice.doctor.edits import Change, Source
 from samedevice.introspect import objects, origins
 from samedevice.introspect.expressions import text_of
-from samedevice.introspect.frames import Call, scope
+from samedevice.introspect.frames import Call
 from samedevice.introspect.origins import find_origin
 from samedevice.introspect.values import value
 from samedevice.placement.holders import stepped
@@ -82,7 +82,7 @@ def _loaded_without_assign(evidence: Evidence, root: str, call: Call) -> Change 
     for frame, node in _loads(evidence, root, call) if stale else ():
         if any(keyword.arg == "assign" for keyword in node.keywords):
             line = text_of(with_argument(node, "assign", None))
-            edits = Source.of_call(frame).replaced([(node, line)])
+            edits = Source.of_call(frame).replaced(node, line)
             return Change(f"{line}  # without assign=True, or create {stale[0]} after it", edits)
     return None
 
@@ -125,19 +125,9 @@ def created_once(evidence: Evidence) -> Change | None:
     if layer is None:
         return None
     line = f"self.{name} = {text_of(_Sizes(call).visit(copy.deepcopy(layer)))}"
-    there = _at_the_end_of_init(call.method_of, line)
-    edits = (*there, *Source.of_call(call).replaced([(layer, f"self.{name}")])) if there else ()
-    return Change(f"{line}  # in __init__", edits)
-
-
-def _at_the_end_of_init(module: Any, line: str) -> tuple[Edit, ...]:
-    """Put a line at the end of a module's `__init__`, where that ends in a statement of one line."""
-    init = objects.method(module, "__init__")
-    tree = scope(init.__code__, init.__globals__) if init is not None else None
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)] if tree is not None else []
-    if init is None or not functions:
-        return ()
-    return Source.of_method(init).after(functions[0].body[-1], line)
+    there = at_the_end_of_init(call, line)
+    parts = (*there, *Source.of_call(call).replaced(layer, f"self.{name}")) if there else ()
+    return Change(f"{line}  # in __init__", parts)
 
 
 class _Sizes(ast.NodeTransformer):
@@ -178,7 +168,7 @@ def given_values(evidence: Evidence) -> Change:
     for frame, node in _loads(evidence, root, call):
         if all(keyword.arg != "assign" for keyword in node.keywords):
             line = text_of(with_argument(node, "assign", ast.Constant(True)))
-            return Change(line, Source.of_call(frame).replaced([(node, line)]))
+            return Change(line, Source.of_call(frame).replaced(node, line))
     device = next((device for device in evidence.other_devices if device != "meta"), "") or "cuda"
     module = holder.expression.removesuffix(f".{holder.name}")  # it alone: the others have their values
     return before_line(call, f'{module}.to_empty(device="{device}")  # then load its weights')

@@ -1,15 +1,17 @@
 """Tensors and layers that a module keeps in plain Python, where `.to()` does not see them."""
 
 import ast
+import re
 
 from samedevice.doctor.causes.created_tensors import asks_for_a_device
 from samedevice.doctor.causes.registry import cause
-from samedevice.doctor.causes.rewriting import assigned, in_line
+from samedevice.doctor.causes.rewriting import assigned, at_the_end_of_init, in_line
 from samedevice.doctor.causes.wanted_device import device_at
 from samedevice.doctor.culprits.evidence import Evidence
-from samedevice.doctor.edits import Change, Source
+from samedevice.doctor.edits import Change, Part, Source
 from samedevice.introspect import classes, objects, origins
 from samedevice.introspect.expressions import text_of
+from samedevice.introspect.frames import Call
 from samedevice.introspect.origins import kind_of
 from samedevice.placement.holders import Holder
 
@@ -41,9 +43,12 @@ def none_in_a_buffer(evidence: Evidence) -> Change | None:
     name = evidence.holder.name
     line = f'self.register_buffer("{name}", None, persistent=False)'
     if _none_in_the_class(evidence.holder):
-        return Change(f"{line}  # in __init__, in place of {name} = None")
+        call = evidence.failure.user_call
+        there = at_the_end_of_init(call, line)
+        parts = (*there, *_line_in_the_class(call, name)) if there else ()
+        return Change(f"{line}  # in __init__, in place of {name} = None", parts)
     assignment = origins.assigned_in(evidence.holder.module, name, "__init__")
-    edits = Source.of_method(assignment.method).replaced([(assignment.statement, line)]) if assignment else ()
+    edits = Source.of_method(assignment.method).replaced(assignment.statement, line) if assignment else ()
     return Change(line, edits)
 
 
@@ -51,6 +56,18 @@ def _none_in_the_class(holder: Holder) -> ast.Constant | None:
     namespaces = [classes.namespace(owner) for owner in classes.mro(type(holder.module))]
     values = [namespace[holder.name] for namespace in namespaces if holder.name in namespace]
     return ast.Constant(None) if values and values[0] is None else None
+
+
+def _line_in_the_class(call: Call, name: str) -> tuple[Part, ...]:
+    """Remove `name = None` from the body of the class whose method a frame is."""
+    source, first = Source.of_call(call), call.frame.f_code.co_firstlineno
+    for number in range(min(first, len(source.lines)), 0, -1):
+        line = source.lines[number - 1].rstrip("\n")
+        if line.startswith("class ") or line.lstrip().startswith("class "):
+            return ()
+        if re.fullmatch(rf"\s+{re.escape(name)}\b[^=]*= None\s*(#.*)?", line):
+            return (Part(source, (number, 0), (number, len(line.encode())), ""),)
+    return ()
 
 
 @unregistered.detect(order=104)
@@ -72,7 +89,7 @@ def registered(evidence: Evidence) -> Change | None:
     def in_its_place(line: str) -> Change:
         if assignment is None:
             return Change(line)
-        return Change(line, Source.of_method(assignment.method).replaced([(assignment.statement, line)]))
+        return Change(line, Source.of_method(assignment.method).replaced(assignment.statement, line))
 
     if holder.kind == "attribute":
         parameter = _parameter_in(assignment.value) if assignment is not None else None

@@ -11,12 +11,14 @@ A registered cause gets functions by decorators:
 
 import functools
 import importlib
+import operator
 import pkgutil
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from samedevice.doctor.causes.rewriting import moved_there
+from samedevice.doctor.causes.siblings import siblings
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.failure import Failure
 from samedevice.doctor.culprits.operands import Operand
@@ -93,8 +95,15 @@ class Cause:
         return list(self._find(failure)) if self._find is not None else []
 
     def change(self, evidence: Evidence) -> Change:
-        """Write the line to change, in the program's names, and where it goes."""
-        own = evidence.operand.change or (self._fix(evidence) if self._fix is not None else None)
+        """Write the line to change, in the program's names, and where it goes, with those of what would fail next."""
+        if evidence.operand.change is not None:
+            return evidence.operand.change
+        change = self._change_of(evidence)
+        return functools.reduce(operator.add, map(self._change_of, siblings(evidence)), change)
+
+    def _change_of(self, evidence: Evidence) -> Change:
+        """Write the line to change for one tensor alone."""
+        own = self._fix(evidence) if self._fix is not None else None
         return own or moved_there(evidence)
 
     def sentence(self, expression: str, device: str, shape: tuple[int, ...] | None, owner: str) -> str:

@@ -8,10 +8,11 @@ from typing import Any
 
 from samedevice.doctor.causes.wanted_device import device_at
 from samedevice.doctor.culprits.evidence import Evidence
-from samedevice.doctor.edits import Change, Source, statement_of
+from samedevice.doctor.edits import Change, Part, Source, statement_of
 from samedevice.introspect import objects, origins
 from samedevice.introspect.expressions import parsed, text_of
-from samedevice.introspect.frames import Call
+from samedevice.introspect.frames import Call, scope
+from samedevice.introspect.libraries import is_library
 from samedevice.introspect.origins import find_origin, kind_of
 from samedevice.introspect.values import value
 
@@ -28,7 +29,7 @@ def moved_there(evidence: Evidence) -> Change:
         device = device_at(evidence, call, line)
         if isinstance(statement, ast.Assign) and _assigns_only(statement, evidence.origin_name):
             if _stands_in(statement, call):
-                edits = Source.of_call(call).replaced([(created, created_on(created, device))])
+                edits = Source.of_call(call).replaced(created, created_on(created, device))
                 return Change(f"{evidence.origin_name} = {created_on(created, device)}", edits)
         elif statement is None and text_of(created) == evidence.expression.text:
             return in_line(evidence, created_on(created, device))
@@ -59,13 +60,27 @@ def assigned(evidence: Evidence, new: str) -> Change:
     if not _is_assignable(name, call):
         return in_line(evidence, new)
     above = before_line(call, f"{name} = {new}")
-    return above if above.edits else Change(above.text, in_line(evidence, new).edits)
+    return above if above.parts else Change(above.text, in_line(evidence, new).parts)
 
 
 def before_line(call: Call, text: str) -> Change:
     """Write a line before the one that failed in a frame."""
     statement = statement_of(call)
-    return Change(text, Source.of_call(call).before(statement, text) if statement is not None else ())
+    return Change(text, Source.of_call(call).above(statement, text) if statement is not None else ())
+
+
+def at_the_end_of_init(call: Call, line: str) -> tuple[Part, ...]:
+    """Put a line at the end of `__init__` of the module whose method a frame is; write `__init__` where it has none."""
+    init = objects.method(call.method_of, "__init__")
+    if init is None:
+        return ()
+    tree = scope(init.__code__, init.__globals__)
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)] if tree is not None else []
+    if functions and not is_library(init.__code__.co_filename):
+        return Source.of_method(init).below(functions[0].body[-1], line)
+    methods = [node for node in ast.walk(call.scope) if isinstance(node, ast.FunctionDef)] if call.scope else []
+    new = f"def __init__(self):\n    super().__init__()\n    {line}\n"
+    return Source.of_call(call).above(methods[0], new) if methods and not methods[0].decorator_list else ()
 
 
 def _is_assignable(name: str, call: Call) -> bool:
@@ -90,7 +105,8 @@ def in_line(evidence: Evidence, new: str, old: str = "") -> Change:
         return Change(new)
     nodes = [node for node in _head(statement) if isinstance(node, ast.expr) and _is_read_as(node, old)]
     outermost = [node for node in nodes if not any(node in ast.walk(other) for other in nodes if other is not node)]
-    edits = Source.of_call(call).replaced([(node, _in_brackets(new, node, statement)) for node in outermost])
+    source = Source.of_call(call)
+    parts = [part for node in outermost for part in source.replaced(node, _in_brackets(new, node, statement))]
 
     class Replace(ast.NodeTransformer):
         def visit(self, node: ast.AST) -> Any:
@@ -103,7 +119,7 @@ def in_line(evidence: Evidence, new: str, old: str = "") -> Change:
         copied.body, copied.orelse = [], []
     after = text_of(Replace().visit(copied))
     is_short = bool(outermost) and len(after) <= LONGEST and "\n" not in after
-    return Change(after if is_short and call is evidence.failure.user_call else new, edits)
+    return Change(after if is_short and call is evidence.failure.user_call else new, tuple(parts))
 
 
 def _head(statement: ast.stmt) -> Iterator[ast.AST]:
@@ -163,7 +179,7 @@ def with_argument(call: ast.Call, name: str, new: ast.expr | None) -> ast.Call:
 
 def statement_with(source: Source, tree: ast.AST, old: ast.expr, new: ast.expr) -> Change:
     """Write the statement of a function that holds `old`, with `new` there."""
-    edits = source.replaced([(old, text_of(new))])
+    edits = source.replaced(old, text_of(new))
     for statement in ast.walk(tree):
         if isinstance(statement, (ast.Assign, ast.Return, ast.Expr)) and any(
             node is old for node in ast.walk(statement)

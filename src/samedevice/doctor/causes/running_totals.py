@@ -87,7 +87,7 @@ def all_on_one_device(evidence: Evidence) -> Change:
     of_a_list = re.fullmatch(r"(.+)\[\d+\]", name)
     if of_a_list:
         whole = in_line(evidence, f"[tensor.{move} for tensor in {of_a_list[1]}]", of_a_list[1])
-        if whole.edits or not whole.text.startswith("["):
+        if whole.parts or not whole.text.startswith("["):
             return whole
     return assigned(evidence, f"{name}.{move}")
 

@@ -39,6 +39,10 @@ def device_at(evidence: Evidence, call: Call, line: int) -> str:
         if named and _has_value((re.match(r"\w*", named[0].text) or [""])[0], call, line):
             return f"{named[0].text}.device"
     for holder in map(evidence.failure.holder, tensors) if wanted not in ("cpu", "cuda:0") else ():
+        if holder is not None and holder.moves:
+            for name, object_ in names:
+                if object_ is holder.inner and name != "self" and _has_value(name, call, line):
+                    return f"{name}.{holder.path.rpartition('.')[2]}.device"
         # Of several GPUs the number is nothing to rely on.
         if holder is not None and holder.moves and holder.is_named and _has_value(holder.root, call, line):
             return f"{holder.expression}.device"

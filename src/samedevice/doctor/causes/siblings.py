@@ -1,0 +1,80 @@
+"""Tensors that would fail next for the same reason: `y` beside `x`, `std` beside `mean`, `v_cache` beside `k_cache`.
+
+They are read in the function of the culprit, at the failing line or after it, and have the same origin as the culprit:
+the same statement gave both, both were created in one function, both are attributes of one object, or both are items of
+one container.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from samedevice.doctor.culprits.evidence import Evidence, gather
+from samedevice.doctor.culprits.operands import Operand
+from samedevice.introspect import objects
+from samedevice.introspect.expressions import text_of
+from samedevice.introspect.values import Argument, value
+
+# After one of these the tensor is wanted where it is, or is moved already.
+_SETTLED = {"to", "cuda", "cpu", "numpy", "tolist", "item"}
+# PyTorch wants the lengths of packed sequences on the CPU.
+_LENGTHS = re.compile(r"len", re.IGNORECASE)
+
+
+def siblings(evidence: Evidence) -> Iterator[Evidence]:
+    """Gather what is known of each tensor that would fail next for the same reason."""
+    call = evidence.call
+    if evidence.operand.tensor is None or call.scope is None or call.in_library:
+        return
+    names = {evidence.expression.text}
+    for node in _read_after(call.scope, call.line):
+        name = text_of(node)
+        if name in names or not _is_alike(node, evidence):
+            continue
+        names.add(name)
+        tensor = value(node, call)
+        is_wrong = objects.is_tensor(tensor) and objects.device(tensor) == evidence.operand.device
+        if is_wrong and tensor is not evidence.operand.tensor and objects.shape(tensor) != ():
+            operand = Operand(tensor, objects.device(tensor), call, Argument(node, tensor))
+            evidence.failure.want(tensor)
+            found = gather(operand, [operand, *evidence.other_operands], evidence.failure, evidence.likely_causes)
+            if _has_the_same_origin(found, evidence):
+                yield found
+
+
+def _read_after(scope: ast.AST, line: int) -> list[ast.expr]:
+    """Return the names, attributes and items that are read at a line or below it, and are not moved there."""
+    nodes = [node for node in ast.walk(scope) if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript))]
+    settled = {text_of(node.value) for node in nodes if isinstance(node, ast.Attribute) and node.attr in _SETTLED}
+    return [
+        node
+        for node in nodes
+        if isinstance(node.ctx, ast.Load)
+        and (node.end_lineno or 0) >= line
+        and text_of(node) not in settled
+        and not _LENGTHS.search(text_of(node))
+    ]
+
+
+def _is_alike(node: ast.expr, evidence: Evidence) -> bool:
+    """Tell whether an expression is of the culprit's form: a name, its object's attribute, its container's item."""
+    match node, evidence.expression.node:
+        case ast.Name(), ast.Name():
+            return True
+        case (ast.Attribute(value=base), ast.Attribute(value=other)) | (
+            ast.Subscript(value=base, slice=ast.Constant()),
+            ast.Subscript(value=other, slice=ast.Constant()),
+        ):
+            return text_of(base) == text_of(other)
+    return False
+
+
+def _has_the_same_origin(found: Evidence, evidence: Evidence) -> bool:
+    """Tell whether what gave the one gave the other, or gave it in the same way."""
+    if not isinstance(evidence.expression.node, ast.Name):
+        return (found.holder is None) == (evidence.holder is None)
+    if found.origin.statement is not None and found.origin.statement is evidence.origin.statement:
+        return True
+    if evidence.origin.kind == "argument" and found.origin.kind == "argument":
+        return found.origin_call is evidence.origin_call
+    return found.origin.kind == evidence.origin.kind == "created"
