@@ -1,19 +1,21 @@
-"""`picture`: where tensors, modules and optimizers are, drawn for a notebook. Nothing is moved, and no user code runs.
+"""`picture`: where the tensors in some objects are, drawn for a notebook. Nothing is moved, and no user code runs.
 
-What is read of an object is in its `__dict__`, in PyTorch's own names. samedevice.placement.drawing draws it.
+It asks the same walker as `where`, so both see the same tensors. samedevice.placement.drawing draws them.
 """
 
-import sys
 from collections import Counter
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 from samedevice.placement.drawing import drawn
 from samedevice.placement.model import Placement, Thing, told
+from samedevice.placement.places import Place
+from samedevice.placement.rows import Stepping, stepping
+from samedevice.placement.walk import walk
 
 PLAIN = "plain attribute"  # of a module: its `to` leaves it where it is
-# What a module's `to` moves. A replica of DataParallel has no parameters; what were the model's are in the second.
-_REGISTERED = ("_parameters", "_former_parameters", "_buffers")
+_REGISTERED = ("parameter", "replica", "buffer")  # a replica of DataParallel has no parameters of its own
 
 
 class Picture:
@@ -35,8 +37,8 @@ def picture(call: str = "", /, **things: Any) -> Picture:
     Arguments:
         call: code that uses all of the things, such as "model(batch)": it is shown with a verdict, whether all of them
             are on one device. Leave it out for code that moves some of them itself.
-        things: tensors, modules, optimizers, NumPy arrays, and lists, tuples and dicts of them, by name. Of a module
-            its parameters, its buffers, and the tensors in its plain attributes, which its `to` does not move.
+        things: any objects, by name. Of a module, you see its parameters, its buffers, and the tensors in its plain
+            attributes, which its `to` does not move. See samedevice.where for what is looked into.
 
     Example:
         >>> import torch
@@ -55,77 +57,52 @@ def picture(call: str = "", /, **things: Any) -> Picture:
 
 
 def _placements(thing: Any) -> list[Placement]:
-    return list(_found(thing, "", set())) or [Placement("", note="no tensor")]
+    found = walk(thing)
+    placements = list(_of_tensors(found.tensors))
+    if found.stopped_at is not None:
+        placements.append(Placement("", note=f"not looked into beyond {found.stopped_at:,} objects"))
+    placements += [Placement("", _name(place), note=f"not looked into: {why}") for place, why in found.unread]
+    return placements or [Placement("", note="no tensor")]
 
 
-def _found(thing: Any, name: str, seen: set[int], note: str = "") -> Iterator[Placement]:
-    """The tensors in a thing. `seen`: the ids of what was met before, such as a weight that two layers share."""
-    import torch  # here, so that `import lessons` stays light
-
-    kind = type(thing)
-    if id(thing) in seen:
-        return
-    if issubclass(kind, torch.Tensor):
-        yield Placement(str(thing.device), name, _shape(thing), note)
-    elif issubclass(kind, torch.nn.Module):
-        modules = list(_modules(thing, name, seen))
-        for registered in _REGISTERED:
-            for prefix, own in modules:
-                for key, value in own.get(registered, {}).items():
-                    yield from _found(value, _dotted(prefix, key), seen, note)
-                    seen.add(id(value))
-        for prefix, own in modules:
-            for key, value in own.items():
-                if key not in (*_REGISTERED, "_modules"):
-                    yield from _found(value, _dotted(prefix, key), seen, PLAIN)
-    elif issubclass(kind, torch.optim.Optimizer):
-        yield from _of_optimizer(object.__getattribute__(thing, "__dict__"), name, note)
-    elif issubclass(kind, dict):
-        seen.add(id(thing))
-        for key, value in dict.items(thing):
-            yield from _found(value, f"{name}[{key!r}]" if type(key) in (str, int) else f"{name}[...]", seen, note)
-    elif issubclass(kind, (list, tuple)):
-        seen.add(id(thing))
-        fields = getattr(kind, "_fields", ())  # of a named tuple
-        for index, value in enumerate(list.__iter__(thing) if issubclass(kind, list) else tuple.__iter__(thing)):
-            part = _dotted(name, fields[index]) if fields else f"{name}[{index}]"
-            yield from _found(value, part, seen, note)
-    elif "numpy" in sys.modules and issubclass(kind, sys.modules["numpy"].ndarray):
-        yield Placement("cpu", name, tuple(thing.shape), note or "NumPy array")
+def _of_tensors(tensors: list[Place]) -> Iterator[Placement]:
+    """A placement for each tensor; an optimizer's tensors are counted where its first one comes."""
+    optimizers = {of_one.optimizer: of_one for of_one in stepping(tensors)}
+    for _, places in groupby(tensors, key=lambda place: place.module):
+        for place in sorted(places, key=_rank):
+            if place.optimizer is None:
+                note = PLAIN if place.loose else "NumPy array" if place.facts.is_array else ""
+                yield Placement(place.device, _name(place), place.shape, note)
+            elif place.optimizer in optimizers:
+                yield from _of_optimizer(optimizers.pop(place.optimizer))
 
 
-def _modules(module: Any, name: str, seen: set[int]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The name and attributes of a module and of each one that is registered in it."""
-    if module is None or id(module) in seen:
-        return
-    seen.add(id(module))
-    attributes = object.__getattribute__(module, "__dict__")
-    yield name, attributes
-    for key, child in attributes.get("_modules", {}).items():
-        yield from _modules(child, _dotted(name, key), seen)
+def _rank(place: Place) -> int:
+    """Of a module, the parameters come first, then the buffers, then what `to` does not move."""
+    is_in_module = place.module is not None and place.loose is None
+    return _REGISTERED.index(place.kind) if is_in_module else len(_REGISTERED)
 
 
-def _of_optimizer(optimizer: dict[str, Any], name: str, note: str) -> Iterator[Placement]:
+def _of_optimizer(of_one: Stepping) -> Iterator[Placement]:
     """How many parameters it has on each device, and its state, of each key as one where the device is one."""
-    import torch
-
-    params = [("params", tensor) for group in optimizer["param_groups"] for tensor in group["params"]]
-    entries = [entry for of_parameter in optimizer["state"].values() for entry in of_parameter.items()]
-    state = [(key, value) for key, value in entries if issubclass(type(value), torch.Tensor)]
-    for tensors, remark in ((params, "" if state else "no state"), (state, "")):
-        alike = Counter((key, str(tensor.device), _shape(tensor) == ()) for key, tensor in tensors)
-        for (key, device, number), count in alike.items():
-            part = _dotted(name, f"{key} \N{MULTIPLICATION SIGN}{count}")
-            aside = tensors is state and number and device == "cpu"
-            yield Placement(device, part, () if number else None, note or remark, aside)
-
-
-def _dotted(name: str, part: str) -> str:
-    return f"{name}.{part}" if name else str(part)
+    name, note = _name(of_one.optimizer), PLAIN if of_one.optimizer.loose else ""
+    params = [("params", place) for place in of_one.params]
+    for group, remark in ((params, "" if of_one.state else "no state"), (of_one.state, "")):
+        alike = Counter((key, place.device, place.shape == ()) for key, place in group)
+        for (key, device, is_number), count in alike.items():
+            part = f"{name}.{key}".removeprefix(".") + f" \N{MULTIPLICATION SIGN}{count}"
+            aside = group is of_one.state and is_number and device == "cpu"
+            yield Placement(device, part, () if is_number else None, note or remark, aside)
+    for place in of_one.others:
+        yield Placement(place.device, _name(place), place.shape, note)
 
 
-def _shape(tensor: Any) -> tuple[int, ...] | None:
-    try:
-        return tuple(tensor.shape)
-    except RuntimeError:  # a lazy layer's parameter before the first batch, or a nested tensor
-        return None
+def _name(place: Place) -> str:
+    """Its name within the thing that is drawn: PyTorch's own for what a module registers, else the code for it."""
+    return place.spelled(_step).removeprefix(".")
+
+
+def _step(place: Place) -> str:
+    if place.is_registered:
+        return f".{place.key}"
+    return f"[{place.key!r}]" if place.kind == "item" and type(place.key) is str else place.code
