@@ -401,6 +401,19 @@ def test_a_module_with_hooks_is_not_said_to_have_no_tensor():
     ]
 
 
+def test_the_frames_of_an_exception_are_said_to_be_left_alone():
+    def fail():
+        kept = cpu()
+        raise ValueError(kept.shape)
+
+    with pytest.raises(ValueError) as caught:
+        fail()
+    error = caught.value
+    assert where(error).rows[0].holds == "no tensor found"
+    (sentence,) = where(error).left_out
+    assert sentence.startswith("where did not look into error.__traceback__, because what is in a frame belongs to")
+
+
 def test_a_cache_that_python_does_not_show_is_said_to_be_left_alone():
     @functools.lru_cache
     def mask(size):

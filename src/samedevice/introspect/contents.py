@@ -102,6 +102,8 @@ def reading(kind: type) -> Reading:
     bases = classes.mro(kind)
     if _is_among((kind,), ATOMS) or _is_among(bases, _SHARED) or any(map(_is_shared_in_torch, bases)):
         return Reading()
+    if _is_among(bases, (types.FrameType, types.TracebackType)):
+        return Reading(unread="what is in a frame belongs to the function that ran there")
     native = _made_in_c(bases)
     if native is not None and classes.defined(native, "__next__") is not None:
         return Reading(unread="reading an iterator uses it up")

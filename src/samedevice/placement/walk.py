@@ -88,7 +88,7 @@ class _Walker:
         return found
 
     def _hooks(self) -> Iterator[Place]:
-        """The hooks of modules. What they hold is told of nowhere, so "no tensor" would be wrong where there are some."""
+        """The hooks of modules: nobody looks into them, so a module that has some is not said to hold no tensor."""
         for module in [place for place in self._places if place.facts.is_module]:
             for name, hooks in hooks_of(module.value).items():
                 yield self._place(hooks, module, "attribute", name)
