@@ -3,11 +3,13 @@
 import collections
 import dataclasses
 import functools
+import gc
 import itertools
 import re
 import threading
 import time
 import types
+import weakref
 from typing import Any, NamedTuple
 
 import attrs
@@ -423,6 +425,23 @@ def test_a_cache_that_python_does_not_show_is_said_to_be_left_alone():
     mask(3)
     (sentence,) = where(mask).left_out
     assert sentence.startswith("where did not look into mask, because Python")
+
+
+def test_nothing_is_kept_alive_by_having_been_looked_at():
+    gc.disable()
+    try:
+        model = nn.Sequential(nn.Linear(2, 2))
+        trainer = types.SimpleNamespace(batch={"x": cpu()}, optimizer=torch.optim.SGD(model.parameters()))
+        batch, weight = weakref.ref(trainer.batch["x"]), weakref.ref(model[0].weight)
+        shown = where(trainer), picture(trainer=trainer)
+        trainer.batch.clear()
+        assert batch() is None
+        trainer.optimizer.param_groups.clear()
+        del model
+        assert weight() is None
+        assert all(map(str, shown))
+    finally:
+        gc.enable()
 
 
 # Bounds

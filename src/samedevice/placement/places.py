@@ -16,6 +16,8 @@ _STEPS = 25  # of a long path that are shown at its start and at its end
 class Place:
     """An object, and where the walk found it.
 
+    It knows what holds it and not what it holds, so nothing is kept alive once the walk is over.
+
     Attributes:
         value: the object.
         facts: what is known of its class.
@@ -25,10 +27,9 @@ class Place:
         key: the name, the index or the key in its parent.
         module: the outermost module that it is in, or None.
         depth: how many steps lead to it.
-        head: the place where the first steps of a long path end.
+        head: the place where the first steps of a long path end; None for itself.
         loose: in that module, the attribute that `.to()` does not look into and that leads here, or None.
         optimizer: the innermost optimizer that it is in, or None.
-        parts: the places in it that are or hold a tensor, in their order; a tensor's own place has none.
     """
 
     __slots__ = (
@@ -42,7 +43,6 @@ class Place:
         "module",
         "optimizer",
         "parent",
-        "parts",
         "value",
     )
 
@@ -50,17 +50,17 @@ class Place:
         self, value: Any, facts: "ClassFacts", parent: "Place | None" = None, kind: str = "", key: Any = ""
     ) -> None:
         self.value, self.facts, self.parent, self.kind, self.key = value, facts, parent, kind, key
-        self.parts: list[Place] = []
         self.module: Place | None = None
         self.loose: Place | None = None
         self.optimizer: Place | None = None
-        self.depth, self.head = 0, self
+        self.depth = 0
+        self.head: Place | None = None
         self._device = ""
         if parent is not None:
             self.module = parent.module or (parent if parent.facts.is_module else None)
             self.optimizer = parent if parent.facts.is_optimizer else parent.optimizer
             self.depth = parent.depth + 1
-            self.head = parent.head if parent.depth >= _STEPS else self
+            self.head = (parent.head or parent) if parent.depth >= _STEPS else None
             self.loose = parent.loose or (self if self.module and kind not in _REGISTERED else None)
 
     @property
@@ -111,7 +111,7 @@ class Place:
         """Return the path with each step spelled by a function."""
         if self.depth <= 2 * _STEPS:
             return "".join(map(step, self.line(self.depth)))
-        start, end = self.head.line(_STEPS), self.line(_STEPS)
+        start, end = (self.head or self).line(_STEPS), self.line(_STEPS)
         return f"{''.join(map(step, start))} ... {''.join(map(step, end))}"
 
     def line(self, steps: int) -> "list[Place]":

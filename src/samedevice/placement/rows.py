@@ -50,13 +50,13 @@ def rows_of(name: str, found: Walk) -> list[Row]:
     if not found.tensors:
         return [Row(name, "", "no tensor" if found.is_complete else "no tensor found", 0)]
     rows: list[Row] = []
-    for place in _shown(found.root, lambda place: place.parts, _is_whole):
+    for place in _shown(found.root, lambda place: found.parts.get(place, []), _is_whole):
         if place.facts.is_module:
-            rows += _of_module(name, place)
+            rows += _of_module(name, place, found)
         elif place.facts.is_optimizer:
-            rows += _of_optimizer(name, place)
+            rows += _of_optimizer(name, place, found)
         else:
-            rows += _of_part(name, place)
+            rows += _of_part(name, place, found)
     return rows
 
 
@@ -77,22 +77,12 @@ def _shown(root: Place, parts_of: Callable[[Place], Sequence[Place]], is_whole: 
     return shown
 
 
-def _tensors_in(place: Place) -> Iterator[Place]:
-    """The tensors in a part, in their order."""
-    waiting = [place]
-    while waiting:
-        place = waiting.pop()
-        if not place.parts:
-            yield place
-        waiting += reversed(place.parts)
-
-
 # Tensors that no module and no optimizer holds
 
 
-def _of_part(name: str, part: Place) -> Iterator[Row]:
+def _of_part(name: str, part: Place, found: Walk) -> Iterator[Row]:
     """A row for a tensor; for a part that is too large to be taken apart, one for each device."""
-    groups = _by_device(_tensors_in(part))
+    groups = _by_device(found.tensors_in(part))
     for (device, is_array), places in groups.items():
         if len(places) == 1 or (len(groups) > 1 and len(places) <= _FEW):
             yield from (_of_tensor(name, place) for place in places)
@@ -118,18 +108,19 @@ def _by_device(places: Iterable[Place]) -> dict[tuple[str, bool], list[Place]]:
 # Modules
 
 
-def _of_module(name: str, module: Place) -> Iterator[Row]:
+def _of_module(name: str, module: Place, found: Walk) -> Iterator[Row]:
     """What it registers, folded where it is all on one device; then what `.to()` does not move."""
-    tensors = list(_tensors_in(module))
+    tensors = list(found.tensors_in(module))
     registered = [place for place in tensors if place.loose is None and place.kind != "replica"]
     devices = _devices_below(registered)
-    for place in _shown(module, _registered_parts, lambda place: len(devices.get(place, "")) < 2):
-        yield from _of_submodule(name, place, devices)
+
+    def registered_parts(place: Place) -> list[Place]:
+        return [part for part in found.parts.get(place, []) if part.kind in ("parameter", "buffer", "module")]
+
+    for place in _shown(module, registered_parts, lambda place: len(devices.get(place, "")) < 2):
+        if place in devices or not place.facts.is_module:
+            yield from _of_submodule(name, place, found)
     yield from _not_moved(name, module, [place for place in tensors if place.loose or place.kind == "replica"])
-
-
-def _registered_parts(module: Place) -> list[Place]:
-    return [place for place in module.parts if place.kind in ("parameter", "buffer", "module")]
 
 
 def _devices_below(registered: list[Place]) -> dict[Place, set[str]]:
@@ -143,12 +134,12 @@ def _devices_below(registered: list[Place]) -> dict[Place, set[str]]:
     return devices
 
 
-def _of_submodule(name: str, part: Place, devices: dict[Place, set[str]]) -> Iterator[Row]:
+def _of_submodule(name: str, part: Place, found: Walk) -> Iterator[Row]:
     """A row for a parameter or a buffer; for a module, one for each device."""
     if not part.facts.is_module:
         yield _of_tensor(name, part, part.kind)
-    elif part in devices:
-        registered = [place for place in _tensors_in(part) if place.loose is None and place.kind != "replica"]
+    else:
+        registered = [place for place in found.tensors_in(part) if place.loose is None and place.kind != "replica"]
         groups = _by_device(registered)
         for (device, _), places in groups.items():
             if len(groups) > 1 and len(places) <= _FEW:
@@ -239,9 +230,9 @@ def stepping(tensors: Iterable[Place]) -> list[Stepping]:
     return list(found.values())
 
 
-def _of_optimizer(name: str, root: Place) -> Iterator[Row]:
+def _of_optimizer(name: str, root: Place, found: Walk) -> Iterator[Row]:
     """How many parameters it steps on each device, its state by name, and any other tensor."""
-    for of_one in stepping(_tensors_in(root)):
+    for of_one in stepping(found.tensors_in(root)):
         path = name + of_one.optimizer.path
         for device, count in Counter(place.device for place in of_one.params).items():
             yield Row(path, device, f"{_several(count, 'parameter')} to step", 0)

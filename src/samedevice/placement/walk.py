@@ -31,14 +31,27 @@ class Walk:
     Attributes:
         root: the place of the value that was asked about.
         tensors: the places of all tensors, and of NumPy arrays, in the order in which the value holds them.
+        parts: the places in each place that are or hold a tensor, in their order.
         unread: the places of what was left alone, with the reason.
         stopped_at: how many objects it looked at before it stopped; None if it came to the end.
     """
 
     root: Place
     tensors: list[Place] = field(default_factory=list)
+    parts: dict[Place, list[Place]] = field(default_factory=dict)
     unread: list[tuple[Place, str]] = field(default_factory=list)
     stopped_at: int | None = None
+
+    def tensors_in(self, place: Place) -> Iterator[Place]:
+        """Yield the places of the tensors in a place that holds some, in the order in which it holds them."""
+        waiting = [place]
+        while waiting:
+            place = waiting.pop()
+            parts = self.parts.get(place)
+            if parts:
+                waiting += reversed(parts)
+            else:
+                yield place
 
     @property
     def is_complete(self) -> bool:
@@ -82,7 +95,8 @@ class _Walker:
             self._look_into(self._waiting.popleft())
         if len(self._places) >= self._limit:
             found.stopped_at = self._limit
-        found.tensors = _in_order(self._places, found.tensors)
+        found.parts = _parts_with_tensors(self._places, found.tensors)
+        found.tensors = list(found.tensors_in(found.root)) if found.tensors else []
         if not found.tensors:
             found.unread += [(place, _HOOKS) for place in self._hooks()]
         return found
@@ -194,25 +208,19 @@ class _Walker:
         return known
 
 
-def _in_order(places: Iterable[Place], tensors: list[Place]) -> list[Place]:
-    """The places of tensors in the order in which a reader would meet them; each gets into the parts of its parent."""
+def _parts_with_tensors(places: Iterable[Place], tensors: list[Place]) -> dict[Place, list[Place]]:
+    """Return, for each place, those places in it that are or hold a tensor."""
     needed: set[Place] = set()
-    for place in tensors:
-        while place not in needed:
+    for tensor in tensors:
+        place: Place | None = tensor
+        while place is not None and place not in needed:
             needed.add(place)
-            if place.parent is None:
-                break
             place = place.parent
+    parts: dict[Place, list[Place]] = {}
     for place in places:
         if place in needed and place.parent is not None:
-            place.parent.parts.append(place)
-    found, waiting = [], [place for place in places if place in needed and place.parent is None]
-    while waiting:
-        place = waiting.pop()
-        if not place.parts:  # of an array of objects that has tensors, these alone are told of
-            found.append(place)
-        waiting += reversed(place.parts)
-    return found
+            parts.setdefault(place.parent, []).append(place)
+    return parts
 
 
 def _pairs(registry: Any) -> Iterable[tuple[str, Any]]:
