@@ -172,11 +172,11 @@ def _of_tuple(value: Any) -> Parts:
     return Parts("attribute", fields, parts) if len(fields) == len(parts) > 0 else Parts("item", range(2**63), parts)
 
 
-def _by_index(kind: Any) -> Reader:
+def _ordered(kind: Any) -> Reader:
     return lambda value: Parts("item", range(2**63), list(kind.__iter__(value)))
 
 
-def _by_turns(kind: Any) -> Reader:
+def _unordered(kind: Any) -> Reader:
     return lambda value: Parts("element", itertools.repeat(""), list(kind.__iter__(value)))
 
 
@@ -219,12 +219,12 @@ def _of_user_container(value: Any) -> Parts:
 _CONTAINERS: list[tuple[type, Reader]] = [
     (dict, _of_dict),
     (dict, _keys_of_dict),
-    (list, _by_index(list)),
+    (list, _ordered(list)),
     (tuple, _of_tuple),
-    (set, _by_turns(set)),
-    (frozenset, _by_turns(frozenset)),
-    (collections.deque, _by_index(collections.deque)),
-    *((view, _by_turns(view)) for view in _VIEWS),
+    (set, _unordered(set)),
+    (frozenset, _unordered(frozenset)),
+    (collections.deque, _ordered(collections.deque)),
+    *((view, _unordered(view)) for view in _VIEWS),
     (collections.UserDict, _of_user_container),
     (collections.UserList, _of_user_container),
     (types.MappingProxyType, _of_proxy),

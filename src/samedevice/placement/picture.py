@@ -11,7 +11,7 @@ from typing import Any
 from samedevice.placement.drawing import drawn
 from samedevice.placement.model import Placement, Thing, told
 from samedevice.placement.places import Place
-from samedevice.placement.rows import Stepping, stepping
+from samedevice.placement.rows import OptimizerTensors, by_optimizer
 from samedevice.placement.walk import walk
 
 PLAIN = "plain attribute"  # of a module: its `to` leaves it where it is
@@ -67,7 +67,7 @@ def _placements(thing: Any) -> list[Placement]:
 
 def _of_tensors(tensors: list[Place]) -> Iterator[Placement]:
     """A placement for each tensor; an optimizer's tensors are counted where its first one comes."""
-    optimizers = {of_one.optimizer: of_one for of_one in stepping(tensors)}
+    optimizers = {held.optimizer: held for held in by_optimizer(tensors)}
     for _, places in groupby(tensors, key=lambda place: place.module):
         for place in sorted(places, key=_rank):
             if place.optimizer is None:
@@ -83,17 +83,17 @@ def _rank(place: Place) -> int:
     return _REGISTERED.index(place.kind) if is_in_module else len(_REGISTERED)
 
 
-def _of_optimizer(of_one: Stepping) -> Iterator[Placement]:
+def _of_optimizer(held: OptimizerTensors) -> Iterator[Placement]:
     """How many parameters it has on each device, and its state, of each key as one where the device is one."""
-    name, note = _name(of_one.optimizer), PLAIN if of_one.optimizer.loose else ""
-    params = [("params", place) for place in of_one.params]
-    for group, remark in ((params, "" if of_one.state else "no state"), (of_one.state, "")):
+    name, note = _name(held.optimizer), PLAIN if held.optimizer.loose else ""
+    params = [("params", place) for place in held.params]
+    for group, remark in ((params, "" if held.state else "no state"), (held.state, "")):
         alike = Counter((key, place.device, place.shape == ()) for key, place in group)
         for (key, device, is_number), count in alike.items():
             part = f"{name}.{key}".removeprefix(".") + f" \N{MULTIPLICATION SIGN}{count}"
-            aside = group is of_one.state and is_number and device == "cpu"
+            aside = group is held.state and is_number and device == "cpu"
             yield Placement(device, part, () if is_number else None, note or remark, aside)
-    for place in of_one.others:
+    for place in held.others:
         yield Placement(place.device, _name(place), place.shape, note)
 
 

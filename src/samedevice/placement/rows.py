@@ -187,7 +187,7 @@ def _described(attribute: Place) -> str:
 
 
 @dataclass
-class Stepping:
+class OptimizerTensors:
     """The tensors of one optimizer.
 
     Attributes:
@@ -203,45 +203,45 @@ class Stepping:
     others: list[Place] = field(default_factory=list)
 
 
-def stepping(tensors: Iterable[Place]) -> list[Stepping]:
-    """Return what each optimizer holds of these tensors, which are all in one."""
-    found: dict[Place, Stepping] = {}
+def by_optimizer(tensors: Iterable[Place]) -> list[OptimizerTensors]:
+    """Return what each optimizer holds of these tensors; those outside of an optimizer are passed over."""
+    found: dict[Place, OptimizerTensors] = {}
     params: set[int] = set()
     for place in tensors:
         if place.optimizer is not None:
             if place.optimizer not in found:
                 params |= set(map(id, stepped(place.optimizer.value)))
-            of_one = found.setdefault(place.optimizer, Stepping(place.optimizer))
+            held = found.setdefault(place.optimizer, OptimizerTensors(place.optimizer))
             steps = place.line(place.depth - place.optimizer.depth)
             keys = [step.key if type(step.key) is str else "" for step in steps]
-            if keys[:1] == ["state"] and len(keys) > 2:
-                of_one.state.append((keys[2], place))
+            if keys[:1] == ["state"] and any(keys[2:3]):
+                held.state.append((keys[2], place))
             elif id(place.value) in params:
-                of_one.params.append(place)
+                held.params.append(place)
             else:
-                of_one.others.append(place)
-    for of_one in found.values():
+                held.others.append(place)
+    for held in found.values():
         # The groups repeat the defaults, and LBFGS has its parameters in two places.
-        of_one.params = list({id(place.value): place for place in of_one.params}.values())
-        seen = {id(place.value) for place in of_one.params}
-        ordered = sorted(of_one.others, key=lambda place: place.parent is not None and place.parent.code == ".defaults")
+        held.params = list({id(place.value): place for place in held.params}.values())
+        seen = {id(place.value) for place in held.params}
+        ordered = sorted(held.others, key=lambda place: place.parent is not None and place.parent.code == ".defaults")
         others = {id(place.value): place for place in reversed(ordered)}
-        of_one.others = [place for key, place in reversed(others.items()) if key not in seen]
+        held.others = [place for key, place in reversed(others.items()) if key not in seen]
     return list(found.values())
 
 
 def _of_optimizer(name: str, root: Place, found: Walk) -> Iterator[Row]:
     """How many parameters it steps on each device, its state by name, and any other tensor."""
-    for of_one in stepping(found.tensors_in(root)):
-        path = name + of_one.optimizer.path
-        for device, count in Counter(place.device for place in of_one.params).items():
+    for held in by_optimizer(found.tensors_in(root)):
+        path = name + held.optimizer.path
+        for device, count in Counter(place.device for place in held.params).items():
             yield Row(path, device, f"{_several(count, 'parameter')} to step", 0)
         state: dict[tuple[str, str], list[Place]] = {}
-        for key, place in of_one.state:
+        for key, place in held.state:
             state.setdefault((key, place.device), []).append(place)
         for (key, device), tensors in state.items():
             yield Row(f"{path}.state", device, f"{len(tensors)} {key}", _bytes(tensors))
-        for place in of_one.others[:_MOST]:
+        for place in held.others[:_MOST]:
             yield _of_tensor(name, place)
 
 
