@@ -3,7 +3,7 @@
 from lessons.exercises import check
 from lessons.gpus import start
 from lessons.measured import measured
-from lessons.pictures import picture
 from lessons.timeline import timeline
+from samedevice.placement import picture
 
 __all__ = ["check", "measured", "picture", "start", "timeline"]

@@ -3,6 +3,7 @@
     classes      the name, the bases and the namespace of a class, whatever its metaclass defines
     exceptions   the message, the cause and the traceback of an exception, whatever its class defines
     objects      what an object holds: attributes, items, tensors, and where a tensor is
+    contents     how to look into an object of any class, one level down
     expressions  expressions of the source as text, and text as expressions
     libraries    whose a file is: the program's, PyTorch's, Python's, another library's, or ours
     frames       the frames that lead to an error, each with the expression that failed

@@ -16,6 +16,7 @@ from samedevice.introspect import classes
 
 MISSING: Final = object()
 
+_DICT_SLOT = (types.GetSetDescriptorType, types.MemberDescriptorType)
 _SLOT = (types.MemberDescriptorType, type(collections.namedtuple("_", "x").x))  # type: ignore[attr-defined]
 
 
@@ -48,12 +49,18 @@ def is_optimizer(value: object) -> bool:
 
 
 def attributes(value: object) -> dict[str, Any]:
-    """What stands in the instance itself."""
-    try:
-        found = object.__getattribute__(value, "__dict__")
-    except AttributeError:
-        return {}
-    return found if type(found) is dict else {}
+    """Return what stands in the instance itself: its `__dict__`, read past any property of that name."""
+    for base in classes.mro(type(value)):
+        slot: Any = classes.namespace(base).get("__dict__")
+        if type(slot) in _DICT_SLOT:
+            try:
+                found = slot.__get__(value)
+            except (AttributeError, TypeError):  # it is the slot of another class
+                continue
+            if type(found) is not dict and found is not value and is_one_of(found, dict):
+                return dict.copy(found)  # the methods of a subclass are the program's
+            return found if type(found) is dict else {}
+    return {}
 
 
 def attribute(value: object, name: str) -> Any:
@@ -141,7 +148,7 @@ def items(value: Any) -> list[tuple[str, Any]]:
         value = attributes(value).get("data", {})
     if is_one_of(value, dict):
         pairs = dict.items(value)
-        return [(f"[{_quoted(key)}]", held) for key, held in _first(pairs) if type(key) in (str, int)]
+        return [(f"[{quoted(key)}]", held) for key, held in _first(pairs) if type(key) in (str, int)]
     if is_one_of(value, functools.partial):
         parts = {"args": functools.partial.args, "keywords": functools.partial.keywords}
         within = {f".{name}": part.__get__(value) for name, part in parts.items()}
@@ -149,7 +156,7 @@ def items(value: Any) -> list[tuple[str, Any]]:
         return [(".func", functools.partial.func.__get__(value)), *found]
     for kind in (list, tuple):
         if is_one_of(value, kind):
-            names = _fields(value)
+            names = fields(value)
             return [
                 (f".{names[index]}" if names else f"[{index}]", held)
                 for index, held in enumerate(_first(kind.__iter__(value)))
@@ -157,8 +164,8 @@ def items(value: Any) -> list[tuple[str, Any]]:
     return []
 
 
-def _fields(value: Any) -> tuple[str, ...]:
-    """The names of a named tuple."""
+def fields(value: Any) -> tuple[str, ...]:
+    """Return the names of the fields of a named tuple; of any other tuple, none."""
     for owner in classes.mro(type(value)):
         if type(fields := classes.namespace(owner).get("_fields")) is tuple:
             return fields
@@ -178,7 +185,8 @@ def _first(values: Iterable[Any]) -> list[Any]:
     return list(itertools.islice(values, 200))
 
 
-def _quoted(key: Any) -> str:
+def quoted(key: Any) -> str:
+    """Return the code for a key that is a number or text."""
     if type(key) is int:
         return str(key)
     text = str.__str__(key)
@@ -196,12 +204,20 @@ def device(tensor: Any) -> str:
 
 
 def shape(tensor: Any) -> tuple[int, ...] | None:
-    """None for a tensor of no shape yet: a lazy parameter."""
-    if is_a(tensor, "torch.nn.parameter", "UninitializedTensorMixin"):
+    """Return a tensor's shape; None for a lazy parameter, which has none yet, and for a nested tensor."""
+    if is_lazy(tensor):
         return None
     torch = sys.modules["torch"]
     with torch._C.DisableTorchFunction():
-        return tuple(int(size) for size in torch._C.TensorBase.shape.__get__(tensor))
+        try:
+            return tuple(int(size) for size in torch._C.TensorBase.shape.__get__(tensor))
+        except RuntimeError:
+            return None
+
+
+def is_lazy(tensor: Any) -> bool:
+    """Whether it is a parameter that gets its shape with the first batch."""
+    return is_a(tensor, "torch.nn.parameter", "UninitializedTensorMixin")
 
 
 def parameters(module: Any) -> list[Any]:
@@ -236,6 +252,17 @@ def requires_grad(tensor: Any) -> bool:
 
 def is_array(value: object) -> bool:
     return is_a(value, "numpy", "ndarray")
+
+
+def array_shape(array: Any) -> tuple[int, ...]:
+    """Return the shape of a NumPy array; a subclass may have a `shape` of its own."""
+    shape: tuple[int, ...] = sys.modules["numpy"].ndarray.shape.__get__(array)
+    return shape
+
+
+def array_bytes(array: Any) -> int:
+    """Return what the elements of a NumPy array take."""
+    return int(sys.modules["numpy"].ndarray.nbytes.__get__(array))
 
 
 def bytes_of(tensor: Any) -> int:

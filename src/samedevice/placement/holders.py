@@ -1,15 +1,18 @@
 """How a program's modules and optimizers hold a tensor: what `.to()` moves, and what it does not see."""
 
 import functools
-import sys
-from collections import deque
+from collections import UserDict
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from samedevice.introspect import classes, objects
+from samedevice.placement.places import Place, step
+from samedevice.placement.walk import walk
 
-_PLAIN = (bool, int, float, str, type(None))  # such attributes hold no tensors
+__all__ = ["Holder", "held_by_module", "held_by_optimizer", "kind_of", "step", "stepped"]
+
+_CONTAINERS = (dict, list, tuple, functools.partial, UserDict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,47 +50,38 @@ class Holder:
 def held_by_module(
     root: str, module: Any, wanted: Container[int] | None = None, seen: set[int] | None = None
 ) -> Iterator[tuple[Any, Holder]]:
-    """Each tensor that a module holds, however it does.
+    """Yield each tensor that a module holds, and how: registered, or in an attribute, a list, a dict or a partial.
 
     Arguments:
         root: how the program calls the module.
-        wanted: the ids of the tensors to find; all of them by default.
+        wanted: the ids of the parameters and buffers to find; all of them by default.
         seen: the ids of modules that were looked at before; those of this one are added.
     """
-    todo: deque[tuple[str, Any, tuple[str, str, Any] | None]] = deque([("", module, None)])
-    seen = set() if seen is None else seen
-    asked: set[type] = set()
-    while todo:
-        path, module, within = todo.popleft()
-        if id(module) in seen:
-            continue
-        seen.add(id(module))
-        own = objects.attributes(module)
-        for where, kind in (("_parameters", "parameter"), ("_buffers", "buffer")):
-            for name, tensor in own.get(where, {}).items():
-                if tensor is not None and (wanted is None or id(tensor) in wanted):
-                    how, held_as, owner = within or (kind, name, module)
-                    yield tensor, Holder(root, path + step(module, name), how, held_as, owner, module)
-        for name, child in own.get("_modules", {}).items():
-            if child is not None:
-                todo.append((path + step(module, name), child, within))
-        if type(module) not in asked:
-            asked.add(type(module))
-            for name, tensor in _of_class(type(module)):
-                if name not in own:
-                    yield tensor, Holder(root, f"{path}.{name}", *(within or ("class attribute", name, module)))
-        for name, value in own.items():
-            if name in _constructed() or type(value) in _PLAIN:
-                continue
-            if objects.is_tensor(value):
-                yield value, Holder(root, f"{path}.{name}", *(within or ("attribute", name, module)))
-                continue
-            kind = kind_of(value)
-            for inner, tensor in objects.inside(value):
-                yield tensor, Holder(root, f"{path}.{name}{inner}", *(within or (kind, name, module)))
-            for inner, child in objects.items(value):
-                if objects.is_module(child):
-                    todo.append((f"{path}.{name}{inner}", child, within or (kind, name, module)))
+    for place in walk(module, seen).tensors:
+        is_wanted = wanted is None or not place.is_registered or id(place.value) in wanted
+        holder = _holder(root, place) if place.facts.is_tensor and is_wanted else None
+        if holder is not None:
+            yield place.value, holder
+
+
+def _holder(root: str, place: Place) -> Holder | None:
+    """Return how a module holds a tensor; None if a plain object or a function in the module holds it."""
+    owner, loose = place.parent and place.parent.value, place.loose
+    if loose is None or loose.parent is None:
+        if place.kind == "replica":  # a plain attribute, which replaces the parameter of that name
+            return Holder(root, place.path, "attribute", place.key, owner)
+        return Holder(root, place.path, place.kind, place.key, owner, owner)
+    within = place.line(place.depth - loose.depth + 1)[:-1]
+    if not all(map(_is_container, within)):
+        return None
+    kind = "class attribute" if loose.kind == "class attribute" else kind_of(loose.value)
+    return Holder(root, place.path, kind, loose.key, loose.parent.value, owner if place.is_registered else None)
+
+
+def _is_container(place: Place) -> bool:
+    if place.facts.is_module:
+        return place is not place.loose  # which would be a module in a plain attribute
+    return any(base is kind for base in classes.mro(type(place.value)) for kind in _CONTAINERS)
 
 
 def kind_of(value: Any) -> str:
@@ -98,35 +92,12 @@ def kind_of(value: Any) -> str:
     return next((name for kind, name in kinds.items() if objects.is_one_of(value, kind)), "list")
 
 
-def _of_class(kind: type) -> list[tuple[str, Any]]:
-    """The tensors that stand in a class of modules, and in those that it inherits from."""
-    own = [
-        owner
-        for owner in classes.mro(kind)
-        if str(classes.namespace(owner).get("__module__")).partition(".")[0] not in ("torch", "builtins")
-    ]
-    return [(name, held) for owner in own for name, held in classes.namespace(owner).items() if objects.is_tensor(held)]
-
-
-@functools.cache
-def _constructed() -> frozenset[str]:
-    """What every module keeps for itself."""
-    return frozenset(vars(sys.modules["torch.nn"].Module())) | {"_former_parameters", "_flat_weights"}
-
-
-def step(module: Any, name: str) -> str:
-    """From a module to its child, as a program writes it."""
-    of_names = any(objects.is_a(module, "torch.nn", kind) for kind in ("ModuleDict", "ParameterDict"))
-    if not name.isdecimal() and name.isidentifier() and not of_names:
-        return f".{name}"
-    return f"[{name}]" if name.isdecimal() else f'["{name}"]'
-
-
 def stepped(optimizer: Any) -> list[Any]:
-    """The parameters that an optimizer steps."""
-    groups = objects.attributes(optimizer).get("param_groups", [])
-    held = [objects.item(group, "params") for _, group in objects.items(groups)]
-    return [one for params in held if type(params) is list for one in params if objects.is_tensor(one)]
+    """Return the parameters that an optimizer steps."""
+    groups = objects.attributes(optimizer).get("param_groups")
+    groups = list.copy(groups) if objects.is_one_of(groups, list) else []  # type: ignore[arg-type]
+    lists = [objects.item(group, "params") for group in groups]
+    return [tensor for params in lists if type(params) is list for tensor in params if objects.is_tensor(tensor)]
 
 
 def held_by_optimizer(optimizer: Any) -> Iterator[tuple[Any, Any, str]]:

@@ -1,63 +1,37 @@
-"""`where`: on which device everything is that modules, optimizers, batches and tensors hold.
+"""`where`: on which device every tensor is that an object holds, as a table and as a picture.
 
-It looks and runs nothing: see introspect/objects.py. A part of a module that is all on one device is one row.
+It looks and runs nothing: see walk.py. A part of a module that is all on one device is one row.
 """
 
 import ast
 import html
-import re
 import sys
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from samedevice.introspect import objects
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call
 from samedevice.placement.drawing import drawn
-from samedevice.placement.holders import held_by_module, held_by_optimizer, step, stepped
-from samedevice.placement.model import Placement, Thing
-from samedevice.plurals import counted
+from samedevice.placement.model import Placement, Thing, joined
+from samedevice.placement.rows import Row, rows_of
+from samedevice.placement.walk import Walk, walk
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions
-    from rich.table import Table
+    from rich.console import Console, ConsoleOptions, RenderableType
 
-_NOT_MOVED = ".to() does not move it"
 _HEADINGS = ("name", "device", "holds", "bytes", "note")
 
 
-@dataclass(frozen=True)
-class Row:
-    """What one name holds on one device.
+class Where:
+    """What `where` returns: print it, or show it in a notebook or with `rich`.
 
     Attributes:
-        name: as the program would write it: "model.layers[0]", "optimizer", 'batch["labels"]'.
-        device: "cpu", "cuda:0"; "" where there is no tensor.
-        holds: "4 parameters, 2 buffers", "state of 4 parameters", or a tensor's shape.
-        bytes: of all its tensors; a tensor that two names share counts once.
-        note: what to know of it, such as that `.to()` does not move it.
-        shape: of one tensor alone; None for several.
+        rows: the same facts as data.
+        left_out: a sentence for each reason why something was not looked into; empty if everything was.
     """
 
-    name: str
-    device: str
-    holds: str
-    bytes: int
-    note: str = ""
-    shape: tuple[int, ...] | None = None
-
-    @property
-    def cells(self) -> tuple[str, ...]:
-        return self.name, self.device, self.holds, _size(self.bytes) if self.bytes else "", self.note
-
-
-class Where:
-    """What `where` returns: print it, or show it in a notebook or with `rich`. `rows` has the same facts."""
-
-    def __init__(self, rows: list[Row], things: list[Thing]) -> None:
-        self.rows, self._things = rows, things
+    def __init__(self, rows: list[Row], things: list[Thing], left_out: list[str]) -> None:
+        self.rows, self.left_out, self._things = rows, left_out, things
 
     def _lines(self) -> list[tuple[str, ...]]:
         """The headings and each row, without notes where there are none."""
@@ -68,7 +42,7 @@ class Where:
         lines = self._lines()
         widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
         written = ["  ".join(f"{cell:{width}}" for cell, width in zip(line, widths, strict=True)) for line in lines]
-        return "\n".join(line.rstrip() for line in written)
+        return "\n".join([*(line.rstrip() for line in written), *self.left_out])
 
     __repr__ = __str__
 
@@ -76,9 +50,11 @@ class Where:
         headings, *lines = self._lines()
         head = "".join(f"<th>{html.escape(heading)}</th>" for heading in headings)
         body = "\n".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in line) + "</tr>" for line in lines)
-        return f"{drawn('', self._things)}\n<table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>"
+        left_out = "".join(f"\n<p>{html.escape(sentence)}</p>" for sentence in self.left_out)
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>"
+        return f"{drawn('', self._things)}\n{table}{left_out}"
 
-    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "Iterator[Table]":
+    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "Iterator[RenderableType]":
         from rich.table import Table
         from rich.text import Text
 
@@ -87,19 +63,24 @@ class Where:
         for row, line in zip(self.rows, lines, strict=True):
             table.add_row(*map(Text, line), style="bold" if row.note else "")
         yield table
+        yield from map(Text, self.left_out)
 
 
 def where(*objects: Any) -> Where:
-    """Where every parameter, buffer, plain tensor, optimizer state and batch is.
+    """Show on which device every tensor is that some objects hold.
+
+    It reads the objects and runs none of your code. It looks into containers, plain objects, dataclasses, functions
+    (their defaults and closures), modules and optimizers, however deep they are nested.
 
     Args:
-        objects: modules, optimizers, tensors, NumPy arrays, and lists, tuples, dicts and partial functions of them.
-            They are named as the call has them.
+        objects: anything: a model, a batch, an optimizer, a trainer. They are named as the call has them.
 
     Returns:
-        A table with a row for each name and device. A part of a module that is all on one device is one row. What
-        `module.to(device)` does not move has rows of its own that say so: tensors and modules in plain attributes,
-        lists and dicts (https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_buffer).
+        A table with a row for each name and device. A part of a module that is all on one device is one row, and the
+        tensors of a long list are counted. What `module.to(device)` does not move has rows of its own that say so:
+        tensors and modules in plain attributes, lists, dicts and objects
+        (https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_buffer).
+        "no tensor" means that there is none. What could not be read, such as an iterator, is named below the table.
 
     Raises:
         TypeError: there is nothing to look at.
@@ -119,11 +100,14 @@ def where(*objects: Any) -> Where:
     names = _names(Call(caller, caller.f_lasti, caller.f_lineno), len(objects))
     rows: list[Row] = []
     things: list[Thing] = []
-    for name, one in zip(names, objects, strict=True):
-        found = list(_rows(name, one)) or [Row(name, "", "no tensor", 0)]
-        rows += found
-        things.append(Thing(name, tuple(_placement(row, name) for row in found)))
-    return Where(rows, things)
+    left_out: list[str] = []
+    for name, value in zip(names, objects, strict=True):
+        found = walk(value)
+        rows_here = rows_of(name, found)
+        rows += rows_here
+        things.append(Thing(name, tuple(_placement(row, name) for row in rows_here)))
+        left_out += _left_out(name, found)
+    return Where(rows, things, left_out)
 
 
 def _names(call: Call, count: int) -> list[str]:
@@ -138,95 +122,16 @@ def _names(call: Call, count: int) -> list[str]:
     return [f"object {number}" for number in range(1, count + 1)] if count > 1 else ["object"]
 
 
-def _rows(name: str, one: Any) -> Iterator[Row]:
-    if objects.is_module(one):
-        yield from _of_module(name, one)
-        yield from _unregistered(name, one)
-    elif objects.is_optimizer(one):
-        yield from _of_optimizer(name, one)
-    elif objects.is_a(one, "numpy", "ndarray"):
-        array = sys.modules["numpy"].ndarray  # a subclass may have a shape of its own
-        yield Row(name, "cpu", str(array.shape.__get__(one)), int(array.nbytes.__get__(one)), "NumPy array")
-    else:
-        for path, tensor in objects.inside(one):
-            size = objects.shape(tensor)
-            yield Row(name + path, objects.device(tensor), _shape(tensor), _bytes([tensor]), shape=size)
-        for path, part in objects.items(one):
-            if objects.is_module(part) or objects.is_optimizer(part):
-                yield from _rows(name + path, part)
-
-
-def _of_module(name: str, module: Any) -> Iterator[Row]:
-    registered = _registered(module)
-    devices = dict.fromkeys(objects.device(tensor) for _, tensor in registered)
-    if len(devices) == 1:
-        yield Row(name, next(iter(devices)), _counted(registered), _bytes(tensor for _, tensor in registered))
-        return
-    own = objects.attributes(module)
-    for where_ in ("_parameters", "_buffers"):
-        for key, tensor in own.get(where_, {}).items():
-            if tensor is not None:
-                kind = "parameter" if where_ == "_parameters" else "buffer"
-                yield Row(
-                    name + step(module, key), objects.device(tensor), f"{kind} {_shape(tensor)}", _bytes([tensor])
-                )
-    for key, child in own.get("_modules", {}).items():
-        if child is not None:
-            yield from _of_module(name + step(module, key), child)
-
-
-def _registered(module: Any) -> list[tuple[str, Any]]:
-    found = {id(tensor): (held.kind, tensor) for tensor, held in held_by_module("", module) if held.moves}
-    return list(found.values())
-
-
-def _unregistered(name: str, module: Any) -> Iterator[Row]:
-    """Each plain attribute, list and dict, of the module and those in it, a row for each device."""
-    seen = {id(tensor) for _, tensor in _registered(module)}
-    groups: dict[tuple[str, str, str], list[Any]] = {}
-    for tensor, held in held_by_module(name, module):
-        if not held.moves and id(tensor) not in seen:
-            seen.add(id(tensor))
-            end = [*re.finditer(rf"\.{re.escape(held.name)}(?!\w)", held.path)][-1].end()
-            groups.setdefault((held.root + held.path[:end], held.kind, objects.device(tensor)), []).append(tensor)
-    for (path, kind, device), tensors in groups.items():
-        if "attribute" in kind:
-            note = f"{'plain' if kind == 'attribute' else 'class'} attribute: {_NOT_MOVED}"
-            yield Row(path, device, _shape(tensors[0]), _bytes(tensors), note, objects.shape(tensors[0]))
-        else:
-            note = f"{'functools.partial' if kind == 'partial' else f'Python {kind}'}: {_NOT_MOVED}"
-            yield Row(path, device, counted(len(tensors), "tensor"), _bytes(tensors), note)
-
-
-def _of_optimizer(name: str, optimizer: Any) -> Iterator[Row]:
-    for device, count in Counter(map(objects.device, stepped(optimizer))).items():
-        yield Row(name, device, f"{counted(count, 'parameter')} to step", 0)
-    state: dict[tuple[str, str], list[Any]] = {}
-    for _, tensor, key in held_by_optimizer(optimizer):
-        state.setdefault((key, objects.device(tensor)), []).append(tensor)
-    for (key, device), tensors in state.items():
-        yield Row(f"{name}.state", device, f"{len(tensors)} {key}", _bytes(tensors))
-
-
-def _counted(registered: list[tuple[str, Any]]) -> str:
-    counts = Counter(kind for kind, _ in registered)
-    return ", ".join(counted(counts[kind], kind) for kind in ("parameter", "buffer") if counts[kind])
-
-
-def _shape(tensor: Any) -> str:
-    shape = objects.shape(tensor)
-    return "no shape yet" if shape is None else str(shape)
-
-
-def _bytes(tensors: Any) -> int:
-    return sum(objects.bytes_of(tensor) for tensor in tensors)
-
-
-def _size(count: int) -> str:
-    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if count >= size:
-            return f"{count / size:.1f} {unit}"
-    return f"{count} B"
+def _left_out(name: str, found: Walk) -> Iterator[str]:
+    """A sentence for each reason why the walk did not look into something."""
+    reasons: dict[str, list[str]] = {}
+    for place, reason in found.unread:
+        reasons.setdefault(reason, []).append(name + place.path)
+    for reason, paths in reasons.items():
+        named = paths if len(paths) <= 3 else [*paths[:2], f"{len(paths) - 2} more"]
+        yield f"where did not look into {joined(named)}, because {reason}."
+    if found.stopped_at is not None:
+        yield f"where stopped after {found.stopped_at:,} objects in {name}, so there may be more tensors."
 
 
 def _placement(row: Row, name: str) -> Placement:
