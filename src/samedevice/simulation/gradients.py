@@ -114,7 +114,7 @@ def _run_backward(outputs: Any, gradients: Any, *args: Any, **kwargs: Any) -> An
         with placement.composing():
             results = _engine_run_backward(outputs, fitted, *args, **kwargs)
     except RuntimeError as error:
-        if _MODIFIED not in str(error) or device_of(outputs[0]).type == "cpu":
+        if _MODIFIED not in str(error) or not isinstance(outputs[0], SimulatedTensor):
             raise
         # autograd/saved_variable.cpp prints the type of a tensor that is one of the CPU's in C++
         text = str(error).replace(_MODIFIED, _MODIFIED.replace("torch.", "torch.cuda."))
@@ -122,9 +122,14 @@ def _run_backward(outputs: Any, gradients: Any, *args: Any, **kwargs: Any) -> An
     if not results:
         return results  # of Tensor.backward
     return tuple(
-        gradient if gradient is None or transforms.is_batched(gradient) else move(gradient, device_of(tensor))
-        for gradient, tensor in zip(results, args[2], strict=True)
+        move(gradient, device_of(wanted)) if _can_move(gradient, wanted) else gradient
+        for gradient, wanted in zip(results, args[2], strict=True)
     )
+
+
+def _can_move(gradient: torch.Tensor | None, wanted: Any) -> bool:
+    """Whether autograd says where `gradient` belongs; a GradientEdge, which stands for a tensor, does not know it."""
+    return gradient is not None and isinstance(wanted, torch.Tensor) and not transforms.is_batched(gradient)
 
 
 def _apply_function(cls: Any, *args: Any, **kwargs: Any) -> Any:
