@@ -3,11 +3,139 @@
 The programs were found by PyTorch's own tests, run without and with a simulation.
 """
 
+import copy
+import functools
+import pickle
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 import torch
 from torch.autograd.graph import get_gradient_edge
 
 import samedevice
+
+
+def inside(program: Callable[[], Any]) -> Any:
+    with samedevice.simulate_cuda(1):
+        return program()
+
+
+_CALLS: dict[str, Callable[[torch.Tensor], object]] = {
+    "zeros_like": lambda x: torch.zeros_like(x),
+    "rand_like": lambda x: torch.rand_like(x, device="cpu"),
+    "new_zeros": lambda x: x.new_zeros(3),
+    "new_tensor": lambda x: x.new_tensor([1]),
+    "new": lambda x: x.new(3),
+    "tensor": lambda x: torch.as_tensor(x),
+    "ones": lambda x: torch.ones(3),
+    "to": lambda x: x.to(torch.float64),
+    "cpu": lambda x: x.cpu(),
+    "type": lambda x: x.type(torch.float64),
+    "type_as": lambda x: x.type_as(torch.ones(3)),
+    "copy_": lambda x: x.copy_(torch.ones(3)),
+    "setitem": lambda x: x.__setitem__(0, torch.tensor(1.0)),
+    "is_pinned": lambda x: x.is_pinned(),
+    "data": lambda x: x.data,
+    "set data": lambda x: setattr(x, "data", torch.ones(3)),
+    "grad": lambda x: x.grad,
+    "set grad": lambda x: setattr(x, "grad", torch.ones(3)),
+    "hook": lambda x: x.requires_grad_().register_hook(print),
+    "histc": lambda x: torch.histc(x),
+    "x.histc": lambda x: x.histc(),
+    "histogram": lambda x: torch.histogram(x, 3),
+    "set_": lambda x: x.set_(torch.ones(3)),
+    "bernoulli": lambda x: torch.bernoulli(x, generator=torch.Generator()),
+    "normal_": lambda x: x.normal_(generator=torch.Generator()),
+    "normal": lambda x: torch.normal(x, 1.0),
+    "multinomial": lambda x: torch.multinomial(x, 1),
+    "device": lambda x: x.device,
+    "is_cuda": lambda x: (x.is_cuda, x.is_cpu, x.get_device()),
+    "repr": repr,
+    "backward": lambda x: (x.requires_grad_() * 2).sum().backward(),
+    "dropout": lambda x: torch.nn.functional.dropout(x),
+}
+
+
+class _Logged(torch.Tensor):
+    """A tensor that logs which functions it was asked to override."""
+
+    log: list[str]
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        cls.log.append(func.__name__)
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+
+class _Logs(torch.overrides.TorchFunctionMode):
+    def __init__(self) -> None:
+        super().__init__()
+        self.log: list[str] = []
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.log.append(func.__name__)
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("call", _CALLS.values(), ids=_CALLS)
+def test_classes_and_modes_override_the_same_functions(call: Callable[[torch.Tensor], object]) -> None:
+    def program() -> list[list[str]]:
+        _Logged.log = []
+        call(torch.ones(3).as_subclass(_Logged))
+        x, mode = torch.ones(3), _Logs()
+        with mode:
+            call(x)
+        return [_Logged.log, mode.log]
+
+    # The device that a program names is read by calling torch.device.
+    assert [[name for name in log if name != "device"] for log in inside(program)] == program()
+
+
+def _table() -> list[Any]:
+    return [torch.zeros_like, torch.histc, torch.bernoulli, torch.Tensor.new_zeros, torch.Tensor.copy_]
+
+
+def test_functions_are_found_in_tables_from_before_and_from_inside() -> None:
+    class Listed:
+        """A class that is no tensor and overrides what is in its table."""
+
+        table: list[Any]
+
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return func.__name__ if func in set(cls.table) else NotImplemented
+
+    def program() -> list[str]:
+        return [function(Listed()) for function in (torch.zeros_like, torch.histc, torch.bernoulli)]
+
+    def filled() -> list[str]:
+        Listed.table = _table()
+        return program()
+
+    assert filled() == inside(program) == inside(filled) == ["zeros_like", "histc", "bernoulli"]
+
+
+def test_a_trace_has_the_functions_of_the_program() -> None:
+    class Model(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            y = torch.zeros_like(x) + x.new_zeros(3) + x.to(torch.float64).cpu().type_as(x)
+            return torch.bernoulli(x.copy_(y)) + torch.histc(x)
+
+    def program() -> str:
+        return str(torch.fx.symbolic_trace(Model()).code)
+
+    assert inside(program) == program()
+
+
+def test_functions_are_pickled_by_the_names_that_pytorch_has() -> None:
+    functions = [*_table(), torch.ones, torch.fft.fftfreq, torch.tensor]
+    pickled = inside(lambda: [pickle.dumps(f) for f in (*_table(), torch.ones, torch.fft.fftfreq, torch.tensor)])
+    assert [pickle.loads(text) for text in pickled] == functions
+    assert not any(b"samedevice" in text for text in pickled)
+    make = inside(lambda: pickle.dumps(functools.partial(torch.zeros, 3)))
+    assert pickle.loads(make)().shape == (3,)
+    assert inside(lambda: pickle.loads(pickle.dumps(torch.ones)) is copy.deepcopy(torch.ones) is torch.ones)
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])

@@ -16,6 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from samedevice.simulation import placement, watched
 from samedevice.simulation.devices import CPU, device_of
 from samedevice.simulation.kernels import Kernel
+from samedevice.simulation.stand_ins import overridden
 from samedevice.simulation.tensor import mark, unmark
 
 # Each as native_functions.yaml names it, without its overloads; many make tensors only for out= or for empty inputs.
@@ -95,7 +96,7 @@ def _in_double(original: Any) -> Any:
 
     @functools.wraps(original)
     def in_double(source: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
-        if device_of(source) is CPU or source.dtype.is_floating_point:
+        if overridden(source) or device_of(source) is CPU or source.dtype.is_floating_point:
             return original(source, *args, **kwargs)
         return original(source.double(), *args, **kwargs).to(source.dtype)
 

@@ -20,6 +20,7 @@ from samedevice.simulation.refusals import (
     found_two_devices,
     out_tensor,
 )
+from samedevice.simulation.stand_ins import overridden
 
 _linspace, _logspace = torch.linspace, torch.logspace
 
@@ -188,7 +189,7 @@ def _without_cuda(original: Any, operator: Any, bins: Any) -> Any:
 
     @functools.wraps(original)
     def without_cuda(inputs: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
-        if device_of(inputs) is not CPU:
+        if not overridden(inputs) and device_of(inputs) is not CPU:
             operator.redispatch(torch._C.DispatchKeySet(torch._C.DispatchKey.CUDA), inputs, bins)
         return original(inputs, *args, **kwargs)
 

@@ -17,6 +17,7 @@ from torch.utils.data import dataset
 
 from samedevice.simulation import randomness, sparse, waiting, watched
 from samedevice.simulation.devices import CPU, device_of, resolve
+from samedevice.simulation.stand_ins import overridden
 from samedevice.simulation.tensor import SimulatedTensor, mark, unmark
 
 _MADE_FROM_DATA = ("tensor", "as_tensor", "asarray")
@@ -165,12 +166,21 @@ def _pinned(made: torch.Tensor) -> torch.Tensor:
 def like(original: Any) -> Any:
     """zeros_like and new_zeros: on the device of the first argument, unless told otherwise."""
 
+    def ask(source: Any, *args: Any, **kwargs: Any) -> Any:
+        """What overrides this function; PyTorch's methods ask by themselves, and hand on what is in their place."""
+        if original.__name__.startswith("new") or not overridden(source):
+            return original(source, *args, **kwargs)
+        public = getattr(torch, original.__name__)
+        return torch.overrides.handle_torch_function(public, (source,), source, *args, **kwargs)
+
     @functools.wraps(original)
     def made_like(
         source: torch.Tensor, *args: Any, device: Any = None, pin_memory: bool = False, **kwargs: Any
     ) -> torch.Tensor:
         if pin_memory:
             return _pinned(made_like(source, *args, device=device, **kwargs))
+        if not isinstance(source, torch.Tensor) or (type(source) is not torch.Tensor and overridden(source)):
+            return ask(source, *args, **kwargs if device is None else kwargs | {"device": device})
         here = device_of(source)
         try:
             target = here if device is None else resolve(device)

@@ -11,6 +11,7 @@ from samedevice.simulation import placement, transforms
 from samedevice.simulation.devices import device_of
 from samedevice.simulation.exchange import LEFT_BEHIND, moved_after
 from samedevice.simulation.moves import move, type_
+from samedevice.simulation.stand_ins import overridden
 from samedevice.simulation.tensor import SimulatedTensor, mark
 
 _grad = torch.Tensor.grad
@@ -40,8 +41,8 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
 
 def _get_grad(self: torch.Tensor) -> torch.Tensor | None:
     gradient: torch.Tensor | None = _grad.__get__(self)
-    if gradient is None:
-        return None
+    if gradient is None or overridden(self):
+        return gradient
     if isinstance(self, SimulatedTensor) and type(gradient) is torch.Tensor and not hasattr(gradient, LEFT_BEHIND):
         gradient = mark(gradient, self.device)  # made in C++ by backward, on what it took for this device
         _grad.__set__(self, gradient)
@@ -51,6 +52,8 @@ def _get_grad(self: torch.Tensor) -> torch.Tensor | None:
 
 def _set_grad(self: torch.Tensor, gradient: torch.Tensor | None) -> None:
     """torch/csrc/autograd/python_variable.cpp, THPVariable_set_grad."""
+    if overridden(self):
+        return _grad.__set__(self, gradient)
     expected = getattr(self, "grad_dtype", self.dtype) if self.is_leaf else self.dtype  # only a leaf tells of it
     if isinstance(gradient, torch.Tensor) and gradient is not self and expected in (gradient.dtype, None):
         given, here = device_of(gradient), device_of(self)
@@ -171,6 +174,8 @@ def _apply_backward(self: Any, *gradients: Any) -> Any:
 
 def register_hook(self: torch.Tensor, hook: Any) -> Any:
     """Tensor.register_hook; what the hook returns is held to what it was given."""
+    if overridden(self):
+        return _register_hook(self, hook)
     node, here = self.grad_fn, device_of(self)
 
     def checked(gradient: torch.Tensor) -> Any:

@@ -17,6 +17,7 @@ import torch
 
 from samedevice.simulation import devices
 from samedevice.simulation.devices import CPU, device_of
+from samedevice.simulation.stand_ins import overridden
 
 _lock = threading.RLock()
 _generators: dict[torch.device, "Generator"] = {}
@@ -217,7 +218,9 @@ def _checked(original: Any) -> Any:
     def checked(*args: Any, **kwargs: Any) -> Any:
         if kwargs.get("generator") is not None:
             source = args[0] if args else kwargs["input"]
-            if device_of(source) is CPU:  # a simulated one is looked at when it is dispatched
+            if (
+                not overridden(source) and device_of(source) is CPU
+            ):  # a simulated one is looked at when it is dispatched
                 check_generator(kwargs["generator"], CPU)
         return original(*args, **kwargs)
 

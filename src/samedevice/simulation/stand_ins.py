@@ -1,0 +1,58 @@
+"""PyTorch's functions that others take the place of: a program compares, pickles and overrides them as it did before.
+
+A class overrides functions by `__torch_function__`, a TorchFunctionMode too. Both are told which function was called,
+and compare it, or look it up in a table of their own, which they may have filled before the simulation began. So each
+function that takes the place of one of PyTorch's C functions equals it, and is looked for where that is.
+
+What overrides a function is asked before anything else happens, as in PyTorch (`overridden`): PyTorch's own function
+asks it, and may call back, with nothing to override any more.
+"""
+
+import functools
+from types import BuiltinFunctionType, FunctionType
+from typing import Any
+
+import torch
+
+overridden = torch._C._has_torch_function_unary
+any_overridden = torch._C._has_torch_function_variadic
+
+
+class StandIn(functools.partial[Any]):
+    """A function in the place of one of PyTorch's C functions, which it equals.
+
+    A `partial`, because that is called as fast as a function is.
+    """
+
+    __wrapped__: Any
+    __qualname__: str
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or self.__wrapped__ is other
+
+    def __hash__(self) -> int:
+        return hash(self.__wrapped__)
+
+    def __repr__(self) -> str:
+        return repr(self.__wrapped__)
+
+    def __reduce__(self) -> Any:
+        return self.__qualname__
+
+
+@functools.cache
+def _stand_in(original: Any, function: Any) -> StandIn:
+    """One for each, in every simulation."""
+    stand_in = StandIn(function)
+    functools.update_wrapper(stand_in, original)
+    return stand_in
+
+
+def in_place_of(owner: Any, name: str, original: Any, replacement: Any) -> Any:
+    """The replacement for `owner.name` as programs are to see it; pickle finds it by its module and name."""
+    if owner is torch.Tensor and isinstance(replacement, FunctionType):
+        replacement.__module__, replacement.__qualname__ = "torch", f"Tensor.{name}"
+    if owner in (torch, torch.fft) and isinstance(original, BuiltinFunctionType):
+        replacement = _stand_in(original, replacement)
+        replacement.__module__, replacement.__qualname__ = owner.__name__, name
+    return replacement
