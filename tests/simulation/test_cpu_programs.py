@@ -6,6 +6,7 @@ The programs were found by PyTorch's own tests, run without and with a simulatio
 import copy
 import functools
 import pickle
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -136,6 +137,69 @@ def test_functions_are_pickled_by_the_names_that_pytorch_has() -> None:
     make = inside(lambda: pickle.dumps(functools.partial(torch.zeros, 3)))
     assert pickle.loads(make)().shape == (3,)
     assert inside(lambda: pickle.loads(pickle.dumps(torch.ones)) is copy.deepcopy(torch.ones) is torch.ones)
+
+
+def test_arguments_may_be_named_as_pytorch_names_them() -> None:
+    def program() -> list[Any]:
+        x, seeded = torch.ones(3), torch.Generator().manual_seed(0)
+        return [
+            torch.zeros_like(input=x).tolist(),
+            torch.full_like(input=x, fill_value=2, device="cpu").tolist(),
+            torch.histc(input=x, bins=2).tolist(),
+            torch.histogram(input=x, bins=2).hist.tolist(),
+            torch.normal(mean=x, std=x, generator=seeded).tolist(),
+            torch.bernoulli(input=x, generator=seeded).tolist(),
+        ]
+
+    assert inside(program) == program()
+
+
+def test_wrong_arguments_are_refused_by_pytorch() -> None:
+    calls: list[Callable[[torch.Tensor], object]] = [
+        lambda x: torch.zeros_like(),
+        lambda x: torch.zeros_like("a"),
+        lambda x: torch.zeros_like(x, pin_memory="a"),
+        lambda x: torch.zeros(3, pin_memory="a"),
+        lambda x: torch.histc(),
+        lambda x: torch.histc("a"),
+        lambda x: torch.histogram("a", 3),
+        lambda x: torch.bernoulli(x, generator=3),
+        lambda x: x.new_zeros(),
+        lambda x: x.type_as(3),
+    ]
+
+    def program() -> list[str]:
+        said = []
+        for call in calls:
+            with pytest.raises(TypeError) as refusal:
+                call(torch.ones(3))
+            said.append(str(refusal.value))
+        return said
+
+    assert inside(program) == program()
+
+
+def test_warnings_are_shown_for_the_line_of_the_program() -> None:
+    def program() -> list[tuple[str, int, str]]:
+        x, result = torch.ones(3), torch.ones(3, requires_grad=True) * 2
+        with warnings.catch_warnings(record=True) as shown:
+            warnings.simplefilter("default")
+            torch.tensor(x)
+            torch.tensor(x)
+            x.new_tensor(x)
+            assert result.grad is None
+        return [(warning.filename, warning.lineno, str(warning.message)) for warning in shown]
+
+    expected = program()
+    assert [warning[0] for warning in expected] == [__file__] * 4
+    assert inside(program) == expected
+
+
+def test_help_on_properties_is_pytorchs() -> None:
+    def program() -> list[str | None]:
+        return [torch.Tensor.grad.__doc__, torch.Tensor.device.__doc__, torch.Tensor.is_cuda.__doc__]
+
+    assert inside(program) == program()
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])

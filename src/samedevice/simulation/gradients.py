@@ -11,7 +11,7 @@ from samedevice.simulation import placement, transforms
 from samedevice.simulation.devices import device_of
 from samedevice.simulation.exchange import LEFT_BEHIND, moved_after
 from samedevice.simulation.moves import move, type_
-from samedevice.simulation.stand_ins import overridden
+from samedevice.simulation.stand_ins import at_the_caller, overridden
 from samedevice.simulation.tensor import SimulatedTensor, mark
 
 _grad = torch.Tensor.grad
@@ -29,7 +29,7 @@ _MODIFIED = "has been modified by an inplace operation: [torch."
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
     for name in ("grad", "_grad"):  # two names of one in C++
-        yield torch.Tensor, name, property(_get_grad, _set_grad, _grad.__delete__)
+        yield torch.Tensor, name, property(_get_grad, _set_grad, _grad.__delete__, _grad.__doc__)
     yield torch.Tensor, "register_hook", register_hook
     yield torch.utils, "swap_tensors", swap_tensors
     yield torch.autograd, "_engine_run_backward", _run_backward
@@ -40,9 +40,11 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
 
 
 def _get_grad(self: torch.Tensor) -> torch.Tensor | None:
-    gradient: torch.Tensor | None = _grad.__get__(self)
-    if gradient is None or overridden(self):
-        return gradient
+    if overridden(self):
+        return _grad.__get__(self)
+    gradient: torch.Tensor | None = _grad.__get__(self) if self.is_leaf else at_the_caller(_grad.__get__, self)
+    if gradient is None:
+        return None
     if isinstance(self, SimulatedTensor) and type(gradient) is torch.Tensor and not hasattr(gradient, LEFT_BEHIND):
         gradient = mark(gradient, self.device)  # made in C++ by backward, on what it took for this device
         _grad.__set__(self, gradient)

@@ -16,7 +16,7 @@ from samedevice.simulation import devices, streams, waiting, watched
 from samedevice.simulation.classes import dispatches_itself, refuse_class, twin_of
 from samedevice.simulation.devices import CPU, device_of, resolve
 from samedevice.simulation.exchange import exchange, moved_after
-from samedevice.simulation.stand_ins import any_overridden, overridden
+from samedevice.simulation.stand_ins import any_overridden, at_the_caller, overridden
 from samedevice.simulation.subclasses import as_subclass
 from samedevice.simulation.tensor import ABSENT, SimulatedTensor, mark, unmark
 
@@ -224,6 +224,8 @@ def setitem(self: torch.Tensor, index: Any, value: Any) -> None:
     if isinstance(self, SimulatedTensor):
         index = _with_masks(self, index, value)
     try:
+        if type(index) is list:  # deprecated, with a warning
+            return at_the_caller(_setitem, self, index, value)
         _setitem(self, index, value)
     except TypeError as error:  # torch/csrc/autograd/python_variable_indexing.cpp, valueToTensor, names the type
         refused = re.fullmatch(r"(can't assign a .* to a )torch\.(\w+Tensor)", str(error))
@@ -259,7 +261,7 @@ def _with_masks(self: torch.Tensor, index: Any, value: Any) -> Any:
 
 @functools.wraps(_type_as)
 def type_as(self: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-    if any_overridden(self, other):
+    if not isinstance(other, torch.Tensor) or any_overridden(self, other):
         return _type_as(self, other)
     return to(self, other)
 

@@ -188,8 +188,8 @@ def check_generator(generator: torch.Generator | None, device: torch.device) -> 
 
     What comes next draws from it.
     """
-    if generator is None:
-        return
+    if not isinstance(generator, cpu_generator):
+        return  # none, or PyTorch refuses it
     generator = _by_address.get(generator._cdata, generator)  # an operator gets another Python object for it
     if generator.device.type != device.type:
         raise RuntimeError(f"Expected a '{device.type}' device type for generator but found '{generator.device.type}'")
@@ -217,9 +217,9 @@ def _checked(original: Any) -> Any:
     @functools.wraps(original)
     def checked(*args: Any, **kwargs: Any) -> Any:
         if kwargs.get("generator") is not None:
-            source = args[0] if args else kwargs["input"]
+            source = args[0] if args else kwargs.get("input")
             if (
-                not overridden(source) and device_of(source) is CPU
+                isinstance(source, torch.Tensor) and not overridden(source) and device_of(source) is CPU
             ):  # a simulated one is looked at when it is dispatched
                 check_generator(kwargs["generator"], CPU)
         return original(*args, **kwargs)

@@ -27,9 +27,8 @@ _vmap_increment_nesting = vmap.vmap_increment_nesting
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
-    yield torch.Tensor, "device", property(device)
-    yield torch.Tensor, "is_cuda", property(is_cuda)
-    yield torch.Tensor, "is_cpu", property(is_cpu)
+    for function in (device, is_cuda, is_cpu):
+        yield torch.Tensor, function.__name__, property(function, doc=getattr(torch.Tensor, function.__name__).__doc__)
     yield torch.Tensor, "get_device", get_device
     yield vmap, "vmap_increment_nesting", vmap_increment_nesting
 
