@@ -117,6 +117,28 @@ def test_functions_are_found_in_tables_from_before_and_from_inside() -> None:
     assert filled() == inside(program) == inside(filled) == ["zeros_like", "histc", "bernoulli"]
 
 
+def test_a_class_hands_functions_back_to_pytorch() -> None:
+    if not hasattr(torch.overrides, "redispatch_function"):
+        pytest.skip("younger than this torch")
+
+    class Redispatched(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            made = torch.overrides.redispatch_function(func, types, args, kwargs or {})
+            return made.as_subclass(cls) if type(made) is torch.Tensor else made
+
+    def program() -> list[str]:
+        parts = []
+        for call in _CALLS.values():
+            torch.manual_seed(0)
+            call(torch.ones(3).as_subclass(Redispatched))
+        for call in (torch.zeros_like, copy.deepcopy, lambda x: x.to(torch.float64), lambda x: x.new_zeros(2)):
+            parts.append(repr(call(torch.ones(3).as_subclass(Redispatched))))
+        return parts
+
+    assert inside(program) == program()
+
+
 def test_a_trace_has_the_functions_of_the_program() -> None:
     class Model(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:

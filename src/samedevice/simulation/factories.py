@@ -188,6 +188,9 @@ def like(original: Any) -> Any:
             return original(*args, **kwargs)  # refused, by PyTorch
         if original.__name__.startswith("new") or not overridden(source):
             return original(source, *args, **kwargs)
+        if not torch.overrides.has_torch_function_unary(source):
+            with torch._C.DisableTorchFunctionSubclass():  # after redispatch_function
+                return made_like(source, *args, **kwargs)
         public = getattr(torch, original.__name__)
         return torch.overrides.handle_torch_function(public, (source,), source, *args, **kwargs)
 

@@ -39,12 +39,12 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     yield BackwardCFunction, "register_prehook", _register_node_prehook
 
 
-def _get_grad(self: torch.Tensor) -> torch.Tensor | None:
-    if overridden(self):
-        return _grad.__get__(self)
-    gradient: torch.Tensor | None = _grad.__get__(self) if self.is_leaf else at_the_caller(_grad.__get__, self)
-    if gradient is None:
-        return None
+def _get_grad(self: torch.Tensor) -> Any:
+    kind = type(self)
+    may_warn = (kind is torch.Tensor or kind is SimulatedTensor) and not overridden(self) and not self.is_leaf
+    gradient: Any = at_the_caller(_grad.__get__, self) if may_warn else _grad.__get__(self)
+    if not hasattr(gradient, "__dict__"):
+        return gradient  # None, or what overrides this returns
     if isinstance(self, SimulatedTensor) and type(gradient) is torch.Tensor and not hasattr(gradient, LEFT_BEHIND):
         gradient = mark(gradient, self.device)  # made in C++ by backward, on what it took for this device
         _grad.__set__(self, gradient)

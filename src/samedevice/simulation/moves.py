@@ -16,7 +16,7 @@ from samedevice.simulation import devices, streams, waiting, watched
 from samedevice.simulation.classes import dispatches_itself, refuse_class, twin_of
 from samedevice.simulation.devices import CPU, device_of, resolve
 from samedevice.simulation.exchange import exchange, moved_after
-from samedevice.simulation.stand_ins import any_overridden, at_the_caller, overridden
+from samedevice.simulation.stand_ins import at_the_caller, overridden
 from samedevice.simulation.subclasses import as_subclass
 from samedevice.simulation.tensor import ABSENT, SimulatedTensor, mark, unmark
 
@@ -138,10 +138,13 @@ def _subclasses_first(function: Any) -> Any:
 
     @functools.wraps(getattr(torch.Tensor, function.__name__.rstrip("_")))
     def method(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
-        if not torch.overrides.has_torch_function_unary(self):
+        if not overridden(self):
             return function(self, *args, **kwargs)
         if not torch.nn.parameter.is_lazy(self):
-            return torch.overrides.handle_torch_function(method, (self,), self, *args, **kwargs)
+            if torch.overrides.has_torch_function_unary(self):
+                return torch.overrides.handle_torch_function(method, (self,), self, *args, **kwargs)
+            with torch._C.DisableTorchFunctionSubclass():  # after redispatch_function
+                return function(self, *args, **kwargs)
         with torch._C.DisableTorchFunctionSubclass():  # it allows PyTorch's own functions only, this one not
             result = function(self, *args, **kwargs)
         return result if isinstance(self, torch.nn.Parameter) else as_subclass(result, type(self))
@@ -201,7 +204,7 @@ def type_(self: torch.Tensor, dtype: Any = None, non_blocking: bool = False, **k
 @functools.wraps(_copy)
 def copy_(self: torch.Tensor, other: Any, non_blocking: bool = False) -> torch.Tensor:
     is_lazy = torch.nn.parameter.is_lazy(self) or torch.nn.parameter.is_lazy(other)
-    if any_overridden(self, other) and not is_lazy:
+    if not is_lazy and (overridden(self) or (isinstance(other, torch.Tensor) and overridden(other))):
         return _copy(self, other, non_blocking)
     if isinstance(other, torch.Tensor) and other.requires_grad and device_of(self) != device_of(other):
         other = move(other, device_of(self))
@@ -213,7 +216,7 @@ def copy_(self: torch.Tensor, other: Any, non_blocking: bool = False) -> torch.T
 
 @functools.wraps(_setitem)
 def setitem(self: torch.Tensor, index: Any, value: Any) -> None:
-    if any_overridden(self, value):
+    if overridden(self) or (isinstance(value, torch.Tensor) and overridden(value)):
         return _setitem(self, index, value)
     if isinstance(value, torch.Tensor) and value.requires_grad and _is_of_a_view(index):
         # A copy into a view; by tensors it is another operator. ATen/TensorIndexing.h, copy_to, has a third for a
@@ -261,7 +264,7 @@ def _with_masks(self: torch.Tensor, index: Any, value: Any) -> Any:
 
 @functools.wraps(_type_as)
 def type_as(self: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-    if not isinstance(other, torch.Tensor) or any_overridden(self, other):
+    if not isinstance(other, torch.Tensor) or overridden(self) or overridden(other):
         return _type_as(self, other)
     return to(self, other)
 

@@ -15,8 +15,31 @@ from typing import Any
 
 import torch
 
-overridden = torch._C._has_torch_function_unary
-any_overridden = torch._C._has_torch_function_variadic
+_modes_are_asked = torch._C._is_torch_function_mode_enabled
+_classes_are_asked = torch._C._is_torch_function_enabled
+_asks_nothing = torch._C._disabled_torch_function_impl
+
+
+def overridden(argument: Any) -> bool:
+    """Whether a mode, or the class of this argument, overrides PyTorch's functions.
+
+    torch.overrides.has_torch_function answers no once after `redispatch_function`, and would be asked too early here:
+    that answer is for PyTorch's own function, which computes then.
+    """
+    kind = type(argument)
+    if kind is torch.Tensor or kind is _simulated or kind is torch.nn.Parameter:
+        return bool(_modes_are_asked())
+    asks = getattr(kind, "__torch_function__", _asks_nothing) is not _asks_nothing
+    return bool(_modes_are_asked() or (asks and _classes_are_asked()))
+
+
+_simulated: Any = None
+
+
+def register(simulated: type) -> None:
+    """Note the class of simulated tensors, which overrides nothing, so that it is known at once."""
+    global _simulated
+    _simulated = simulated
 
 
 class StandIn(functools.partial[Any]):

@@ -20,6 +20,7 @@ from samedevice.simulation import (
     randomness,
     refusals,
     sparse,
+    stand_ins,
     transforms,
     waiting,
     watched,
@@ -186,6 +187,7 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
 SimulatedTensor.__name__ = SimulatedTensor.__qualname__ = "Tensor"
 SimulatedTensor.__module__ = "torch"
 classes.register(SimulatedTensor)
+stand_ins.register(SimulatedTensor)
 
 
 def _refuse_absent(func: Any, args: Any, kwargs: Any) -> None:
