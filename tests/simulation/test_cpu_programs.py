@@ -224,6 +224,14 @@ def test_help_on_properties_is_pytorchs() -> None:
     assert inside(program) == program()
 
 
+def test_streams_of_other_devices_are_pytorchs() -> None:
+    def program() -> tuple[type, int, int, int]:
+        stream = torch.Stream(stream_id=1, device_index=2, device_type=3)
+        return type(stream), stream.stream_id, stream.device_index, stream.device_type
+
+    assert inside(program) == program()
+
+
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 def test_gradients_are_asked_for_by_edges_of_the_graph(device: str) -> None:
     with samedevice.simulate_cuda(1):
