@@ -127,6 +127,13 @@ class Generator(torch.Generator):
         self._seed, self._offset = struct.unpack("<QQ", bytes(new_state.tolist()).ljust(16, b"\0"))
         return self
 
+    def __reduce__(self) -> Any:
+        """As torch/csrc/Generator.cpp has it: pickled here, it can be loaded where CUDA is real."""
+        return torch.Generator, (self.device,), (self._seed, self._offset, self.get_state())
+
+    def __setstate__(self, state: tuple[int, int, torch.Tensor]) -> None:
+        self._seed, self._offset, _ = state
+
     def clone_state(self) -> "Generator":
         return Generator.on(self.device).set_state(self.get_state())
 
