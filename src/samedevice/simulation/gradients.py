@@ -11,7 +11,7 @@ from samedevice.simulation import placement, transforms
 from samedevice.simulation.devices import device_of
 from samedevice.simulation.exchange import LEFT_BEHIND, moved_after
 from samedevice.simulation.moves import move, type_
-from samedevice.simulation.stand_ins import at_the_caller, overridden
+from samedevice.simulation.stand_ins import at_the_caller, modes_are_asked, overridden
 from samedevice.simulation.tensor import SimulatedTensor, mark
 
 _grad = torch.Tensor.grad
@@ -41,9 +41,9 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
 
 def _get_grad(self: torch.Tensor) -> Any:
     kind = type(self)
-    may_warn = (kind is torch.Tensor or kind is SimulatedTensor) and not overridden(self) and not self.is_leaf
+    may_warn = (kind is torch.Tensor or kind is SimulatedTensor) and not modes_are_asked() and not self.is_leaf
     gradient: Any = at_the_caller(_grad.__get__, self) if may_warn else _grad.__get__(self)
-    if not hasattr(gradient, "__dict__"):
+    if gradient is None or not isinstance(gradient, torch.Tensor):
         return gradient  # None, or what overrides this returns
     if isinstance(self, SimulatedTensor) and type(gradient) is torch.Tensor and not hasattr(gradient, LEFT_BEHIND):
         gradient = mark(gradient, self.device)  # made in C++ by backward, on what it took for this device

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-_modes_are_asked = torch._C._is_torch_function_mode_enabled
+modes_are_asked = torch._C._is_torch_function_mode_enabled
 _classes_are_asked = torch._C._is_torch_function_enabled
 _asks_nothing = torch._C._disabled_torch_function_impl
 
@@ -28,9 +28,9 @@ def overridden(argument: Any) -> bool:
     """
     kind = type(argument)
     if kind is torch.Tensor or kind is _simulated or kind is torch.nn.Parameter:
-        return bool(_modes_are_asked())
+        return bool(modes_are_asked())
     asks = getattr(kind, "__torch_function__", _asks_nothing) is not _asks_nothing
-    return bool(_modes_are_asked() or (asks and _classes_are_asked()))
+    return bool(modes_are_asked() or (asks and _classes_are_asked()))
 
 
 _simulated: Any = None
