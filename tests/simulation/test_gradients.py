@@ -310,6 +310,32 @@ def test_inference_tensors_stay_out_of_graphs() -> None:
     assert places(made) == ["cuda:1"]
 
 
+@pytest.mark.parametrize("device", DEVICES)
+def test_inference_tensors_are_written_to_only_in_inference_mode(device: str) -> None:
+    def fill(x: torch.Tensor) -> None:
+        x[0] = 3
+
+    def multiply_and_add(x: torch.Tensor) -> None:
+        torch._foreach_addcmul_([x], [torch.ones_like(x)], [torch.ones_like(x)])
+
+    writes: tuple[Callable[[torch.Tensor], Any], ...] = (
+        fill, multiply_and_add, lambda x: x.add_(1), lambda x: x.view(3).add_(1), lambda x: x[:2].zero_(),
+        lambda x: torch.add(x, 1, out=x), lambda x: torch._foreach_add_([x], 1),
+        lambda x: torch._foreach_copy_([x], [torch.ones_like(x)]), lambda x: nn.functional.dropout(x, inplace=True),
+    )  # fmt: skip
+    for write in writes:
+        with torch.inference_mode():
+            made = torch.ones(3, device=device)
+            write(made)
+        assert refusal(lambda write=write, made=made: write(made)) == (
+            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
+            "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
+        )
+        write(made.clone())
+    torch.add(made, 1, out=torch.empty(3, device=device))
+    made.detach().add_(1)  # it counts versions of its own, whatever it came from
+
+
 def test_saved_tensors_can_wait_elsewhere() -> None:
     weight, seen = leaf(), []
 

@@ -135,6 +135,21 @@ def test_a_gradient_is_left_behind_by_hand_and_then_nothing_can_be_added_to_it()
         assert places(weight.grad) == [target]
 
 
+@pytest.mark.parametrize("source", ["cpu", "cuda:0"])
+@pytest.mark.parametrize("target", ["cpu", "cuda:0", "cuda:1"])
+def test_a_graph_from_before_brings_its_gradient_to_data_of_another_dtype_and_shape(source: str, target: str) -> None:
+    for new in (torch.zeros(3, dtype=torch.double), torch.zeros(4)):
+        weight = torch.ones(3, device=source, requires_grad=True)
+        loss, again = (weight * 2).sum(), (weight * 2).sum()
+        weight.data = new.to(target)
+        loss.backward()
+        assert (places(weight, weight.grad), weight.grad.dtype) == ([target, source], torch.float)
+        assert weight.grad.tolist() == [2, 2, 2]
+        again.backward()
+        assert weight.grad.tolist() == [4, 4, 4]
+        assert (weight.dtype, weight.shape) == (new.dtype, new.shape)
+
+
 def test_a_graph_from_before_a_move_brings_its_gradient_to_the_same_parameter() -> None:
     for source, target in (("cpu", "cuda:0"), ("cuda:0", "cpu"), ("cuda:0", "cuda:1")):
         model, called = nn.Linear(2, 2).to(source), []

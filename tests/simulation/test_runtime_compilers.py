@@ -17,6 +17,12 @@ def notices() -> Iterator[list[warnings.WarningMessage]]:
         yield seen
 
 
+def test_what_was_compiled_can_be_forgotten(notices: list[warnings.WarningMessage]) -> None:
+    torch.compile(nn.Linear(2, 2))(torch.ones(1, 2))
+    torch.compiler.reset()
+    torch.compiler.cudagraph_mark_step_begin()
+
+
 def test_torch_compile_runs_eagerly_with_one_notice(notices: list[warnings.WarningMessage]) -> None:
     model, x = nn.Linear(2, 2).cuda(), torch.ones(1, 2, device="cuda")
     compiled = torch.compile(model)

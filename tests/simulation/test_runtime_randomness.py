@@ -1,5 +1,6 @@
 """Each device draws from its own generator, whose state is a seed and an offset as on CUDA."""
 
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -127,3 +128,12 @@ def test_a_state_that_is_none_is_refused(wrong: torch.Tensor, kind: type[Excepti
     with pytest.raises(RuntimeError) as refusal:
         torch.Generator("cuda").set_offset(7)
     assert str(refusal.value) == "offset must be a multiple of 4"
+
+
+def test_a_generator_is_pickled_with_its_device_and_state() -> None:
+    generator = torch.Generator("cuda:1").manual_seed(3)
+    torch.rand(2, device="cuda:1", generator=generator)
+    loaded = pickle.loads(pickle.dumps(generator))
+    assert (str(loaded.device), loaded.initial_seed(), loaded.get_offset()) == ("cuda:1", 3, generator.get_offset())
+    expected = torch.rand(2, device="cuda:1", generator=generator)
+    assert torch.equal(torch.rand(2, device="cuda:1", generator=loaded), expected)

@@ -6,7 +6,7 @@ placement.py   may these tensors meet? with schema.py (PyTorch's table of operat
                indexing.py, convolution.py, linear_algebra.py, entries.py and layers.py (its checks), refusals.py
                (their texts); known_differences.toml says where they are not met
 kernels.py     how operators that PyTorch composes in C++ are met
-session.py     start and stop; all else stands in for PyTorch's own functions while a simulation runs
+session.py     start and stop; all else stands in for PyTorch's own functions while a simulation runs (stand_ins.py)
 """
 
 try:

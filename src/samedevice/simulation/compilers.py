@@ -32,6 +32,9 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     yield torch.jit, "trace", trace
     yield torch.jit, "trace_module", trace_module
     yield torch.export, "export", export
+    # torch.compiler.reset ends CUDA graphs: torch/_inductor/cudagraph_trees.py imports this where CUDA is built.
+    state = "_cuda_CUDAAllocator_AllocatorState"
+    yield torch._C, state, getattr(torch._C, state, object)
     dynamo = sys.modules.get("torch._dynamo.eval_frame")
     if dynamo is not None:
         yield dynamo, "_stance", dynamo.DynamoStance("force_eager")

@@ -16,6 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from samedevice.simulation import placement, watched
 from samedevice.simulation.devices import CPU, device_of
 from samedevice.simulation.kernels import Kernel
+from samedevice.simulation.stand_ins import overridden
 from samedevice.simulation.tensor import mark, unmark
 
 # Each as native_functions.yaml names it, without its overloads; many make tensors only for out= or for empty inputs.
@@ -94,9 +95,13 @@ def _in_double(original: Any) -> Any:
     """histc, which CUDA has for integers too (native/cuda/SummaryOps.cu), and the CPU has not."""
 
     @functools.wraps(original)
-    def in_double(source: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+    def in_double(*args: Any, **kwargs: Any) -> Any:
+        source = args[0] if args else kwargs.get("input")
+        if not isinstance(source, torch.Tensor) or overridden(source):
+            return original(*args, **kwargs)
         if device_of(source) is CPU or source.dtype.is_floating_point:
-            return original(source, *args, **kwargs)
-        return original(source.double(), *args, **kwargs).to(source.dtype)
+            return original(*args, **kwargs)
+        kwargs.pop("input", None)
+        return original(source.double(), *args[1:], **kwargs).to(source.dtype)
 
     return in_double

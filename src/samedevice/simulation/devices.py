@@ -10,6 +10,8 @@ from typing import Any
 
 import torch
 
+from samedevice.simulation.stand_ins import overridden
+
 CPU = torch.device("cpu")
 
 _lazy_init = torch.cuda._lazy_init
@@ -201,7 +203,13 @@ def resolve(device: Any) -> torch.device:
 
 def device_of(tensor: torch.Tensor) -> torch.device:
     """Where a tensor is: what a simulated tensor carries, else what torch says. The CPU is always the object CPU."""
-    device: torch.device = getattr(tensor, "_samedevice_device", None) or tensor.device
+    device: torch.device | None = getattr(tensor, "_samedevice_device", None)
+    if device is None:
+        if overridden(tensor):
+            with torch._C.DisableTorchFunction():  # the program has not asked, so nothing of its own is called
+                device = tensor.device
+        else:
+            device = tensor.device
     return CPU if device.type == "cpu" else device
 
 

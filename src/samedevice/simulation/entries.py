@@ -20,6 +20,7 @@ from samedevice.simulation.refusals import (
     found_two_devices,
     out_tensor,
 )
+from samedevice.simulation.stand_ins import overridden
 
 _linspace, _logspace = torch.linspace, torch.logspace
 
@@ -187,10 +188,11 @@ def _without_cuda(original: Any, operator: Any, bins: Any) -> Any:
     """A function that PyTorch has for the CPU alone; its dispatcher says so."""
 
     @functools.wraps(original)
-    def without_cuda(inputs: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
-        if device_of(inputs) is not CPU:
+    def without_cuda(*args: Any, **kwargs: Any) -> Any:
+        inputs = args[0] if args else kwargs.get("input")
+        if isinstance(inputs, torch.Tensor) and not overridden(inputs) and device_of(inputs) is not CPU:
             operator.redispatch(torch._C.DispatchKeySet(torch._C.DispatchKey.CUDA), inputs, bins)
-        return original(inputs, *args, **kwargs)
+        return original(*args, **kwargs)
 
     return without_cuda
 

@@ -102,7 +102,12 @@ def _hand_over(earlier: Any, tensor: Any) -> None:
         gradient = mark(gradient, earlier_place)
     held = _grad.__get__(tensor)
     if held is None:
+        # The setter refuses a gradient of another dtype or shape, and autograd sets one without asking. It fits
+        # `earlier`, so it is set while that memory is here.
+        now = _data.__get__(tensor)
+        _data.__set__(tensor, _data.__get__(earlier))
         _grad.__set__(tensor, gradient)
+        _data.__set__(tensor, now)
         if device_of(gradient) != device_of(tensor):
             _leave_behind(tensor, gradient)
     else:

@@ -17,7 +17,8 @@ from torch.utils.data import dataset
 
 from samedevice.simulation import randomness, sparse, waiting, watched
 from samedevice.simulation.devices import CPU, device_of, resolve
-from samedevice.simulation.tensor import SimulatedTensor, mark, unmark
+from samedevice.simulation.stand_ins import at_the_caller, overridden
+from samedevice.simulation.tensor import ABSENT, SimulatedTensor, mark, unmark
 
 _MADE_FROM_DATA = ("tensor", "as_tensor", "asarray")
 _LIKE = ("empty_like", "full_like", "ones_like", "rand_like", "randint_like", "randn_like", "zeros_like")
@@ -76,7 +77,7 @@ def _factory(original: Any, name: str) -> Any:
             source = args[0].detach() if name == "tensor" or kwargs.get("requires_grad") else args[0]
             made = source.to(device, kwargs.get("dtype") or source.dtype, copy=copy)
         elif name in _MADE_FROM_DATA and args and isinstance(args[0], torch.Tensor):
-            made = original(*args, **kwargs)
+            made = at_the_caller(original, *args, **kwargs)
             made = (made.detach() if kwargs.get("requires_grad") else made).to(device)
         elif watched.now():
             made = _seen(original, name, device, args, kwargs, named)
@@ -85,11 +86,15 @@ def _factory(original: Any, name: str) -> Any:
                 made = _made(original, device, *args, **kwargs)
         return made.requires_grad_() if kwargs.get("requires_grad") else made
 
+    may_warn = name in (*_MADE_FROM_DATA, "range") or name.startswith("sparse_")
+
     @functools.wraps(original)
-    def factory(*args: Any, device: Any = None, pin_memory: bool = False, **kwargs: Any) -> torch.Tensor:
+    def factory(*args: Any, device: Any = None, pin_memory: Any = False, **kwargs: Any) -> torch.Tensor:
         if device is None and default_type is not None:
             device = _of_default_type(args, kwargs)
-        if pin_memory:
+        if pin_memory is not False:
+            if pin_memory is not True:
+                return original(*args, device=device, pin_memory=pin_memory, **kwargs)  # refused, by PyTorch
             made = factory(*args, device=device, **kwargs)
             return made if name in _MADE_FROM_DATA and isinstance(made, SimulatedTensor) else _pinned(made)
         if name in ("linspace", "logspace"):
@@ -98,7 +103,12 @@ def _factory(original: Any, name: str) -> Any:
             args = sparse.parts(args, kwargs.get("layout", _COMPRESSED.get(name)))
         if device is None and any(type(x) is torch.Tensor for x in args):
             randomness.check_generator(kwargs.get("generator"), CPU)
-        if device is None and (kwargs.get("generator") is None or any(isinstance(x, torch.Tensor) for x in args)):
+        generator = kwargs.get("generator")
+        if device is None and (
+            generator is None or any(isinstance(x, torch.Tensor) for x in (*args, *kwargs.values()))
+        ):
+            if may_warn and _warns(name, args):
+                return at_the_caller(original, *args, **kwargs)
             return original(*args, **kwargs)  # a default device comes back through _under_default_device
         if device is None:
             device = torch.get_default_device()
@@ -117,6 +127,11 @@ def _factory(original: Any, name: str) -> Any:
 
     _makers[original] = make
     return factory
+
+
+def _warns(name: str, args: Any) -> bool:
+    """Whether PyTorch may warn: of data that is a tensor already, and of what is deprecated or in beta."""
+    return name not in _MADE_FROM_DATA or (bool(args) and isinstance(args[0], torch.Tensor))
 
 
 def _of_default_type(args: Any, kwargs: Any) -> torch.device | None:
@@ -165,11 +180,30 @@ def _pinned(made: torch.Tensor) -> torch.Tensor:
 def like(original: Any) -> Any:
     """zeros_like and new_zeros: on the device of the first argument, unless told otherwise."""
 
+    def ask(source: Any, args: Any, kwargs: Any) -> Any:
+        """What overrides this function; PyTorch's methods ask by themselves, and hand on what is in their place."""
+        if source is ABSENT and "input" in kwargs:
+            return made_like(kwargs.pop("input"), *args, **kwargs)
+        if source is ABSENT:
+            return original(*args, **kwargs)  # refused, by PyTorch
+        if original.__name__.startswith("new") or not overridden(source):
+            return original(source, *args, **kwargs)
+        if not torch.overrides.has_torch_function_unary(source):
+            with torch._C.DisableTorchFunctionSubclass():  # after redispatch_function
+                return made_like(source, *args, **kwargs)
+        public = getattr(torch, original.__name__)
+        return torch.overrides.handle_torch_function(public, (source,), source, *args, **kwargs)
+
     @functools.wraps(original)
     def made_like(
-        source: torch.Tensor, *args: Any, device: Any = None, pin_memory: bool = False, **kwargs: Any
+        source: Any = ABSENT, /, *args: Any, device: Any = None, pin_memory: Any = False, **kwargs: Any
     ) -> torch.Tensor:
-        if pin_memory:
+        if type(source) is not torch.Tensor and (not isinstance(source, torch.Tensor) or overridden(source)):
+            named = {"device": device, "pin_memory": pin_memory}
+            return ask(source, args, kwargs | {name: value for name, value in named.items() if value})
+        if pin_memory is not False:
+            if pin_memory is not True:
+                return original(source, *args, device=device, pin_memory=pin_memory, **kwargs)  # refused, by PyTorch
             return _pinned(made_like(source, *args, device=device, **kwargs))
         here = device_of(source)
         try:
@@ -178,6 +212,8 @@ def like(original: Any) -> Any:
             return original(source, *args, device=device, **kwargs)  # refused, by PyTorch
         if target.type != "cuda":
             if target == here:
+                if args and isinstance(args[0], torch.Tensor):  # new_tensor of a tensor warns
+                    return at_the_caller(original, source, *args, **kwargs)
                 return original(source, *args, **kwargs)
             if watched.now() and source.layout is torch.strided:
                 return _like_seen(original, source, target, device, args, kwargs)

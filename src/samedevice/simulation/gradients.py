@@ -11,6 +11,7 @@ from samedevice.simulation import placement, transforms
 from samedevice.simulation.devices import device_of
 from samedevice.simulation.exchange import LEFT_BEHIND, moved_after
 from samedevice.simulation.moves import move, type_
+from samedevice.simulation.stand_ins import at_the_caller, modes_are_asked, overridden
 from samedevice.simulation.tensor import SimulatedTensor, mark
 
 _grad = torch.Tensor.grad
@@ -28,7 +29,7 @@ _MODIFIED = "has been modified by an inplace operation: [torch."
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
     for name in ("grad", "_grad"):  # two names of one in C++
-        yield torch.Tensor, name, property(_get_grad, _set_grad, _grad.__delete__)
+        yield torch.Tensor, name, property(_get_grad, _set_grad, _grad.__delete__, _grad.__doc__)
     yield torch.Tensor, "register_hook", register_hook
     yield torch.utils, "swap_tensors", swap_tensors
     yield torch.autograd, "_engine_run_backward", _run_backward
@@ -38,10 +39,12 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     yield BackwardCFunction, "register_prehook", _register_node_prehook
 
 
-def _get_grad(self: torch.Tensor) -> torch.Tensor | None:
-    gradient: torch.Tensor | None = _grad.__get__(self)
-    if gradient is None:
-        return None
+def _get_grad(self: torch.Tensor) -> Any:
+    kind = type(self)
+    may_warn = (kind is torch.Tensor or kind is SimulatedTensor) and not modes_are_asked() and not self.is_leaf
+    gradient: Any = at_the_caller(_grad.__get__, self) if may_warn else _grad.__get__(self)
+    if gradient is None or not isinstance(gradient, torch.Tensor):
+        return gradient  # None, or what overrides this returns
     if isinstance(self, SimulatedTensor) and type(gradient) is torch.Tensor and not hasattr(gradient, LEFT_BEHIND):
         gradient = mark(gradient, self.device)  # made in C++ by backward, on what it took for this device
         _grad.__set__(self, gradient)
@@ -51,6 +54,8 @@ def _get_grad(self: torch.Tensor) -> torch.Tensor | None:
 
 def _set_grad(self: torch.Tensor, gradient: torch.Tensor | None) -> None:
     """torch/csrc/autograd/python_variable.cpp, THPVariable_set_grad."""
+    if overridden(self):
+        return _grad.__set__(self, gradient)
     expected = getattr(self, "grad_dtype", self.dtype) if self.is_leaf else self.dtype  # only a leaf tells of it
     if isinstance(gradient, torch.Tensor) and gradient is not self and expected in (gradient.dtype, None):
         given, here = device_of(gradient), device_of(self)
@@ -114,7 +119,7 @@ def _run_backward(outputs: Any, gradients: Any, *args: Any, **kwargs: Any) -> An
         with placement.composing():
             results = _engine_run_backward(outputs, fitted, *args, **kwargs)
     except RuntimeError as error:
-        if _MODIFIED not in str(error) or device_of(outputs[0]).type == "cpu":
+        if _MODIFIED not in str(error) or not isinstance(outputs[0], SimulatedTensor):
             raise
         # autograd/saved_variable.cpp prints the type of a tensor that is one of the CPU's in C++
         text = str(error).replace(_MODIFIED, _MODIFIED.replace("torch.", "torch.cuda."))
@@ -122,9 +127,14 @@ def _run_backward(outputs: Any, gradients: Any, *args: Any, **kwargs: Any) -> An
     if not results:
         return results  # of Tensor.backward
     return tuple(
-        gradient if gradient is None or transforms.is_batched(gradient) else move(gradient, device_of(tensor))
-        for gradient, tensor in zip(results, args[2], strict=True)
+        move(gradient, device_of(wanted)) if _can_move(gradient, wanted) else gradient
+        for gradient, wanted in zip(results, args[2], strict=True)
     )
+
+
+def _can_move(gradient: torch.Tensor | None, wanted: Any) -> bool:
+    """Whether autograd says where `gradient` belongs; a GradientEdge, which stands for a tensor, does not know it."""
+    return gradient is not None and isinstance(wanted, torch.Tensor) and not transforms.is_batched(gradient)
 
 
 def _apply_function(cls: Any, *args: Any, **kwargs: Any) -> Any:
@@ -166,6 +176,8 @@ def _apply_backward(self: Any, *gradients: Any) -> Any:
 
 def register_hook(self: torch.Tensor, hook: Any) -> Any:
     """Tensor.register_hook; what the hook returns is held to what it was given."""
+    if overridden(self):
+        return _register_hook(self, hook)
     node, here = self.grad_fn, device_of(self)
 
     def checked(gradient: torch.Tensor) -> Any:

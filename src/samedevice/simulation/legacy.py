@@ -12,6 +12,7 @@ import torch
 
 from samedevice.simulation import factories
 from samedevice.simulation.devices import Face, device_of, resolve
+from samedevice.simulation.stand_ins import overridden
 from samedevice.simulation.tensor import ABSENT, SimulatedTensor, mark
 
 # Each name with what C++ calls its dtype.
@@ -101,6 +102,8 @@ class _PlainType(Face):
 @functools.wraps(torch.Tensor.new)
 def new(self: torch.Tensor, *args: Any, device: Any = None, **kwargs: Any) -> torch.Tensor:
     """Tensor.new, where the type of the tensor's device is fixed, and a tensor given is returned."""
+    if overridden(self):
+        return _new(self, *args, **kwargs if device is None else kwargs | {"device": device})
     here = device_of(self)
     if device is not None:
         check_device(here.type, resolve(device))

@@ -16,6 +16,7 @@ from samedevice.simulation import devices, streams, waiting, watched
 from samedevice.simulation.classes import dispatches_itself, refuse_class, twin_of
 from samedevice.simulation.devices import CPU, device_of, resolve
 from samedevice.simulation.exchange import exchange, moved_after
+from samedevice.simulation.stand_ins import at_the_caller, overridden
 from samedevice.simulation.subclasses import as_subclass
 from samedevice.simulation.tensor import ABSENT, SimulatedTensor, mark, refuse_gradients_of_nested, unmark
 
@@ -23,6 +24,8 @@ _to = torch.Tensor.to
 _type = torch.Tensor.type
 _copy = torch.Tensor.copy_
 _setitem = torch.Tensor.__setitem__
+_type_as = torch.Tensor.type_as
+_is_pinned = torch.Tensor.is_pinned
 _pin_memory = torch.Tensor.pin_memory
 _record_stream = torch.Tensor.record_stream
 _data = torch.Tensor.data
@@ -119,6 +122,7 @@ def _copied_seen(
     return copy
 
 
+@functools.wraps(_parse_to)
 def parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
     """torch._C._nn._parse_to, which reads the arguments of Tensor.to and Module.to, with simulated devices."""
     if args and isinstance(args[0], torch.Tensor):
@@ -135,10 +139,13 @@ def _subclasses_first(function: Any) -> Any:
 
     @functools.wraps(getattr(torch.Tensor, function.__name__.rstrip("_")))
     def method(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
-        if not torch.overrides.has_torch_function_unary(self):
+        if not overridden(self):
             return function(self, *args, **kwargs)
         if not torch.nn.parameter.is_lazy(self):
-            return torch.overrides.handle_torch_function(method, (self,), self, *args, **kwargs)
+            if torch.overrides.has_torch_function_unary(self):
+                return torch.overrides.handle_torch_function(method, (self,), self, *args, **kwargs)
+            with torch._C.DisableTorchFunctionSubclass():  # after redispatch_function
+                return function(self, *args, **kwargs)
         with torch._C.DisableTorchFunctionSubclass():  # it allows PyTorch's own functions only, this one not
             result = function(self, *args, **kwargs)
         return result if isinstance(self, torch.nn.Parameter) else as_subclass(result, type(self))
@@ -197,9 +204,12 @@ def type_(self: torch.Tensor, dtype: Any = None, non_blocking: bool = False, **k
 
 @functools.wraps(_copy)
 def copy_(self: torch.Tensor, other: Any, non_blocking: bool = False) -> torch.Tensor:
+    is_lazy = torch.nn.parameter.is_lazy(self) or torch.nn.parameter.is_lazy(other)
+    if not is_lazy and (overridden(self) or (isinstance(other, torch.Tensor) and overridden(other))):
+        return _copy(self, other, non_blocking)
     if isinstance(other, torch.Tensor) and other.requires_grad and device_of(self) != device_of(other):
         other = move(other, device_of(self))
-    if torch.nn.parameter.is_lazy(self) or torch.nn.parameter.is_lazy(other):
+    if is_lazy:
         with torch._C.DisableTorchFunctionSubclass():  # it allows PyTorch's own copy_ only, this one not
             return _copy(self, other, non_blocking)
     return _copy(self, other, non_blocking)
@@ -207,6 +217,8 @@ def copy_(self: torch.Tensor, other: Any, non_blocking: bool = False) -> torch.T
 
 @functools.wraps(_setitem)
 def setitem(self: torch.Tensor, index: Any, value: Any) -> None:
+    if overridden(self) or (isinstance(value, torch.Tensor) and overridden(value)):
+        return _setitem(self, index, value)
     if isinstance(value, torch.Tensor) and value.requires_grad and _is_of_a_view(index):
         # A copy into a view; by tensors it is another operator. ATen/TensorIndexing.h, copy_to, has a third for a
         # number, fill_, if it is on the CPU: there a GPU's is given a dimension, which is cut again.
@@ -216,6 +228,8 @@ def setitem(self: torch.Tensor, index: Any, value: Any) -> None:
     if isinstance(self, SimulatedTensor):
         index = _with_masks(self, index, value)
     try:
+        if type(index) is list:  # deprecated, with a warning
+            return at_the_caller(_setitem, self, index, value)
         _setitem(self, index, value)
     except TypeError as error:  # torch/csrc/autograd/python_variable_indexing.cpp, valueToTensor, names the type
         refused = re.fullmatch(r"(can't assign a .* to a )torch\.(\w+Tensor)", str(error))
@@ -249,13 +263,17 @@ def _with_masks(self: torch.Tensor, index: Any, value: Any) -> Any:
     return masked if isinstance(index, tuple) else masked[0]
 
 
-@functools.wraps(torch.Tensor.type_as)
+@functools.wraps(_type_as)
 def type_as(self: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    if not isinstance(other, torch.Tensor) or overridden(self) or overridden(other):
+        return _type_as(self, other)
     return to(self, other)
 
 
 @functools.wraps(_pin_memory)
 def pin_memory(self: torch.Tensor, device: Any = None) -> torch.Tensor:
+    if overridden(self):
+        return _pin_memory(self) if device is None else _pin_memory(self, device)
     if isinstance(self, SimulatedTensor):
         # native/Memory.cpp
         raise RuntimeError(f"cannot pin '{type_(self)}' only dense CPU tensors can be pinned")
@@ -277,8 +295,10 @@ def _pin(tensor: torch.Tensor) -> None:
         _pinned[storage.data_ptr()] = storage
 
 
-@functools.wraps(torch.Tensor.is_pinned)
+@functools.wraps(_is_pinned)
 def is_pinned(self: torch.Tensor, device: Any = None) -> bool:
+    if overridden(self):
+        return _is_pinned(self) if device is None else _is_pinned(self, device)
     if self.is_meta or isinstance(self, SimulatedTensor) or not _pinned:
         return False
     address = self.untyped_storage().data_ptr()

@@ -17,6 +17,7 @@ import torch
 
 from samedevice.simulation import devices
 from samedevice.simulation.devices import CPU, device_of
+from samedevice.simulation.stand_ins import overridden
 
 _lock = threading.RLock()
 _generators: dict[torch.device, "Generator"] = {}
@@ -126,6 +127,13 @@ class Generator(torch.Generator):
         self._seed, self._offset = struct.unpack("<QQ", bytes(new_state.tolist()).ljust(16, b"\0"))
         return self
 
+    def __reduce__(self) -> Any:
+        """As torch/csrc/Generator.cpp has it: pickled here, it can be loaded where CUDA is real."""
+        return torch.Generator, (self.device,), (self._seed, self._offset, self.get_state())
+
+    def __setstate__(self, state: tuple[int, int, torch.Tensor]) -> None:
+        self._seed, self._offset, _ = state
+
     def clone_state(self) -> "Generator":
         return Generator.on(self.device).set_state(self.get_state())
 
@@ -187,8 +195,8 @@ def check_generator(generator: torch.Generator | None, device: torch.device) -> 
 
     What comes next draws from it.
     """
-    if generator is None:
-        return
+    if not isinstance(generator, cpu_generator):
+        return  # none, or PyTorch refuses it
     generator = _by_address.get(generator._cdata, generator)  # an operator gets another Python object for it
     if generator.device.type != device.type:
         raise RuntimeError(f"Expected a '{device.type}' device type for generator but found '{generator.device.type}'")
@@ -216,8 +224,10 @@ def _checked(original: Any) -> Any:
     @functools.wraps(original)
     def checked(*args: Any, **kwargs: Any) -> Any:
         if kwargs.get("generator") is not None:
-            source = args[0] if args else kwargs["input"]
-            if device_of(source) is CPU:  # a simulated one is looked at when it is dispatched
+            source = args[0] if args else kwargs.get("input")
+            if (
+                isinstance(source, torch.Tensor) and not overridden(source) and device_of(source) is CPU
+            ):  # a simulated one is looked at when it is dispatched
                 check_generator(kwargs["generator"], CPU)
         return original(*args, **kwargs)
 

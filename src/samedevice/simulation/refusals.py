@@ -61,6 +61,14 @@ def same_device(function: str, result: torch.device, inputs: torch.device, name:
         )
 
 
+def inference_tensor() -> NoReturn:
+    """c10/core/TensorImpl.h, VariableVersion::bump."""
+    raise RuntimeError(
+        "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal "
+        "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
+    )
+
+
 def not_equal(expression: str) -> NoReturn:
     """c10/util/Exception.h, a TORCH_CHECK without a text of its own."""
     raise RuntimeError(

@@ -22,6 +22,7 @@ from samedevice.simulation import (
     parallel,
     randomness,
     runtime,
+    stand_ins,
     storage,
     subclasses,
     transforms,
@@ -163,7 +164,7 @@ class _Session:
         for part in _PARTS:
             for owner, name, replacement in part.replacements():
                 self._changed.append((owner, name, vars(owner).get(name, ABSENT)))
-                _put(owner, name, replacement)
+                _put(owner, name, stand_ins.in_place_of(owner, name, vars(owner).get(name), replacement))
         runtime.start()
         kernels.start(kernel for part in (composites, entries, layers, linear_algebra) for kernel in part.kernels())
 

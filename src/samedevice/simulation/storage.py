@@ -12,6 +12,7 @@ import torch
 
 from samedevice.simulation import memory, waiting
 from samedevice.simulation.devices import CPU, resolve
+from samedevice.simulation.stand_ins import overridden
 
 _device = torch.UntypedStorage.device
 _new = torch.UntypedStorage.__new__
@@ -84,6 +85,8 @@ def is_shared(self: torch.UntypedStorage) -> bool:
 @functools.wraps(_set)
 def set_(self: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
     """Tensor.set_, which adopts the memory of a storage or of a tensor: it must be where the tensor is."""
+    if overridden(self):
+        return _set(self, *args, **kwargs)
     source = args[0] if args else kwargs.get("source")
     storage = source._untyped_storage if isinstance(source, torch.TypedStorage) else source
     here, there = (getattr(x, "_samedevice_device", CPU) for x in (self, storage))

@@ -32,6 +32,8 @@ class _Face(devices.Face):
     def __call__(self, device: Any = None, *args: Any, **kwargs: Any) -> Any:
         if "stream_id" not in kwargs and device is not None and torch.device(device).type != "cuda":
             return self.original(device, *args, **kwargs)
+        if kwargs.get("device_type", _CUDA) != _CUDA:
+            return self.original(**kwargs)
         return self.simulated(device, *args, **kwargs)
 
     def __instancecheck__(self, instance: Any) -> bool:

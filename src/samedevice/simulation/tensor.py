@@ -14,12 +14,25 @@ from typing import Any, NoReturn
 
 import torch
 
-from samedevice.simulation import classes, kernels, placement, randomness, sparse, transforms, waiting, watched
+from samedevice.simulation import (
+    classes,
+    kernels,
+    placement,
+    randomness,
+    refusals,
+    sparse,
+    stand_ins,
+    transforms,
+    waiting,
+    watched,
+)
 from samedevice.simulation.devices import CPU, device_of, in_forked_child, present, refuse_absent, resolve
 
 _below = torch._C._DisableTorchDispatch
 _call_below = torch._C._disabled_torch_dispatch_impl  # the same for one call, and faster
 _make_subclass = torch.Tensor._make_subclass
+_in_inference_mode, _inference_mode = torch.is_inference_mode_enabled, torch._C._InferenceMode
+_COMPOSED = torch._C.DispatchKey.CompositeImplicitAutograd
 
 ABSENT: Any = object()  # put in place of an attribute of a class or module: it has none of its own
 
@@ -32,6 +45,7 @@ _ABOVE_BUT_VIEWS = torch._C._dispatch_keyset_full() - torch._C._dispatch_keyset_
 for _key in ("Conjugate", "Negative", "ZeroTensor"):
     _ABOVE_BUT_VIEWS = _ABOVE_BUT_VIEWS - torch._C.DispatchKeySet(torch._C._dispatch_key_parse(_key))
 _met_complex = False
+_met_inference = False
 _met_nested = False
 NO_GRADIENTS_OF_NESTED = (
     "samedevice does not simulate gradients of nested tensors on a GPU: compute under torch.no_grad(), keep the nested "
@@ -188,6 +202,7 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
 SimulatedTensor.__name__ = SimulatedTensor.__qualname__ = "Tensor"
 SimulatedTensor.__module__ = "torch"
 classes.register(SimulatedTensor)
+stand_ins.register(SimulatedTensor)
 
 
 def _refuse_absent(func: Any, args: Any, kwargs: Any) -> None:
@@ -211,6 +226,13 @@ def _run(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
     """Compute on the CPU, below the Python key; what is new lives on `device`."""
     if kwargs and kwargs.get("device") is not None:
         device, kwargs = _named(kwargs, device)
+    if _met_inference and not _in_inference_mode():
+        if func is torch.ops.aten.detach.default and args[0].is_inference():
+            return mark(_call_below(func._op, (), args, kwargs or {}), device, counts_versions=True)
+        if _is_in_place(func):
+            if func.has_kernel_for_dispatch_key(_COMPOSED):  # of inference tensors alone: what is inside has to be met
+                return _compose(func, _COMPOSED, args, kwargs or {})
+            _refuse_writing(args[0])
     if _met_nested and torch.is_grad_enabled():
         tensors = list(placement.tensors_of(args, kwargs))
         if any(x.requires_grad for x in tensors):
@@ -228,8 +250,35 @@ def _run(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
     if kind is tuple or kind is list:
         return kind(mark(x, device) if type(x) is torch.Tensor else x for x in result)
     if result is None and func._schema.name.startswith("aten::_foreach_") and "zero" not in func._schema.name:
-        torch.autograd.graph.increment_version(args[0])  # native/cuda/Foreach*.cu; autograd does it for single tensors
+        _count_versions(args[0])
     return result
+
+
+def _count_versions(tensors: Any) -> None:
+    """native/cuda/Foreach*.cu counts the version of each tensor that it has written to.
+
+    For an operator on a single tensor, autograd does so.
+    """
+    torch.autograd.graph.increment_version(tensors)  # it leaves out those that have none
+    if not _in_inference_mode():
+        for tensor in tensors:
+            _refuse_writing(tensor)
+
+
+def _refuse_writing(tensor: torch.Tensor) -> None:
+    """c10/core/TensorImpl.h, VariableVersion::bump: an inference tensor has no version, one detached from it has."""
+    if isinstance(tensor, torch.Tensor) and tensor.is_inference():
+        try:
+            tensor._version  # noqa: B018
+        except RuntimeError:
+            refusals.inference_tensor()
+
+
+@functools.cache
+def _is_in_place(func: Any) -> bool:
+    """Whether an operator writes to its first argument."""
+    arguments = func._schema.arguments
+    return bool(arguments and arguments[0].alias_info is not None and arguments[0].alias_info.is_write)
 
 
 def _named(kwargs: Any, home: torch.device) -> tuple[torch.device, Any]:
@@ -265,9 +314,12 @@ def _compose(func: Any, key: Any, args: Any, kwargs: Any) -> Any:
     return result
 
 
-def mark(tensor: torch.Tensor, device: torch.device) -> SimulatedTensor:
-    """The same memory as `tensor`, detached, on a simulated GPU."""
-    global _met_complex, _met_nested, _marked
+def mark(tensor: torch.Tensor, device: torch.device, counts_versions: bool = False) -> SimulatedTensor:
+    """The same memory as `tensor`, detached, on a simulated GPU.
+
+    What is made of an inference tensor has no version, as it has none, unless `counts_versions` is true.
+    """
+    global _met_complex, _met_inference, _met_nested, _marked
     if not _marked:
         _marked = True
         placement.learn()
@@ -275,6 +327,11 @@ def mark(tensor: torch.Tensor, device: torch.device) -> SimulatedTensor:
         _met_complex = True
     if tensor.is_nested:
         _met_nested = True
+    if tensor.is_inference():
+        _met_inference = True
+        if not counts_versions and not _in_inference_mode():
+            with _inference_mode(True):  # else it would count versions, and could be written to
+                return mark(tensor, device)
     plain = tensor.layout is torch.strided
     if not plain:
         tensor = sparse.with_plain_members(tensor, unmark)

@@ -6,6 +6,7 @@ makes tensors of its own in the middle of any operator: see placement.composing.
 """
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,8 +14,10 @@ import torch
 from torch._functorch import vmap
 
 from samedevice.simulation import placement
+from samedevice.simulation.stand_ins import overridden
 
-_device = torch.Tensor.device
+_device, _get_device = torch.Tensor.device, torch.Tensor.get_device
+_is_cuda, _is_cpu = torch.Tensor.is_cuda, torch.Tensor.is_cpu
 is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
 _unwrap = torch._C._functorch.get_unwrapped
 _functorch = torch._C._functorch
@@ -24,9 +27,8 @@ _vmap_increment_nesting = vmap.vmap_increment_nesting
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
-    yield torch.Tensor, "device", property(device)
-    yield torch.Tensor, "is_cuda", property(lambda self: device(self).type == "cuda")
-    yield torch.Tensor, "is_cpu", property(lambda self: device(self).type == "cpu")
+    for function in (device, is_cuda, is_cpu):
+        yield torch.Tensor, function.__name__, property(function, doc=getattr(torch.Tensor, function.__name__).__doc__)
     yield torch.Tensor, "get_device", get_device
     yield vmap, "vmap_increment_nesting", vmap_increment_nesting
 
@@ -39,7 +41,20 @@ def device(self: torch.Tensor) -> torch.device:
     return here
 
 
+def is_cuda(self: torch.Tensor) -> bool:
+    answer: bool = _is_cuda.__get__(self) if overridden(self) else device(self).type == "cuda"
+    return answer
+
+
+def is_cpu(self: torch.Tensor) -> bool:
+    answer: bool = _is_cpu.__get__(self) if overridden(self) else device(self).type == "cpu"
+    return answer
+
+
+@functools.wraps(_get_device)
 def get_device(self: torch.Tensor) -> int:
+    if overridden(self):
+        return _get_device(self)
     here = device(self)
     return -1 if here.index is None else here.index
 

@@ -1,0 +1,100 @@
+"""PyTorch's functions that others take the place of: a program compares, pickles and overrides them as it did before.
+
+A class overrides functions by `__torch_function__`, a TorchFunctionMode too. Both are told which function was called,
+and compare it, or look it up in a table of their own, which they may have filled before the simulation began. So each
+function that takes the place of one of PyTorch's C functions equals it, and is looked for where that is.
+
+What overrides a function is asked before anything else happens, as in PyTorch (`overridden`): PyTorch's own function
+asks it, and may call back, with nothing to override any more.
+"""
+
+import functools
+import sys
+from types import BuiltinFunctionType, FunctionType
+from typing import Any
+
+import torch
+
+modes_are_asked = torch._C._is_torch_function_mode_enabled
+_classes_are_asked = torch._C._is_torch_function_enabled
+_asks_nothing = torch._C._disabled_torch_function_impl
+
+
+def overridden(argument: Any) -> bool:
+    """Whether a mode, or the class of this argument, overrides PyTorch's functions.
+
+    torch.overrides.has_torch_function answers no once after `redispatch_function`, and would be asked too early here:
+    that answer is for PyTorch's own function, which computes then.
+    """
+    kind = type(argument)
+    if kind is torch.Tensor or kind is _simulated or kind is torch.nn.Parameter:
+        return bool(modes_are_asked())
+    asks = getattr(kind, "__torch_function__", _asks_nothing) is not _asks_nothing
+    return bool(modes_are_asked() or (asks and _classes_are_asked()))
+
+
+_simulated: Any = None
+
+
+def register(simulated: type) -> None:
+    """Note the class of simulated tensors, which overrides nothing, so that it is known at once."""
+    global _simulated
+    _simulated = simulated
+
+
+class StandIn(functools.partial[Any]):
+    """A function in the place of one of PyTorch's C functions, which it equals.
+
+    A `partial`, because that is called as fast as a function is.
+    """
+
+    __wrapped__: Any
+    __qualname__: str
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or self.__wrapped__ is other
+
+    def __hash__(self) -> int:
+        return hash(self.__wrapped__)
+
+    def __repr__(self) -> str:
+        return repr(self.__wrapped__)
+
+    def __reduce__(self) -> Any:
+        return self.__qualname__
+
+
+@functools.cache
+def _stand_in(original: Any, function: Any) -> StandIn:
+    """One for each, in every simulation."""
+    stand_in = StandIn(function)
+    functools.update_wrapper(stand_in, original)
+    return stand_in
+
+
+def in_place_of(owner: Any, name: str, original: Any, replacement: Any) -> Any:
+    """The replacement for `owner.name` as programs are to see it; pickle finds it by its module and name."""
+    if owner is torch.Tensor and isinstance(replacement, FunctionType):
+        replacement.__module__, replacement.__qualname__ = "torch", f"Tensor.{name}"
+    if owner in (torch, torch.fft) and isinstance(original, BuiltinFunctionType):
+        replacement = _stand_in(original, replacement)
+        replacement.__module__, replacement.__qualname__ = owner.__name__, name
+    return replacement
+
+
+_call = compile("function(*args, **kwargs)", "<the caller's file>", "eval")
+
+
+def at_the_caller(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call PyTorch's function, which may warn, as if the line of the program did that called the stand-in.
+
+    A warning of C++ is shown for the innermost line of Python, and once for each line: here it would be ours.
+    """
+    caller: Any = sys._getframe(1)
+    while caller.f_back is not None and caller.f_globals.get("__name__", "").startswith("samedevice.simulation."):
+        caller = caller.f_back
+    code = _call.replace(co_filename=caller.f_code.co_filename, co_firstlineno=caller.f_lineno)
+    try:
+        return eval(code, caller.f_globals, {"function": function, "args": args, "kwargs": kwargs})
+    except BaseException as error:
+        raise error.with_traceback(None)  # noqa: B904 - that frame is no line of the program's
