@@ -104,14 +104,22 @@ class Diagnoses:
             self._showing = False
 
     def _in_cells(self, diagnosis: "Diagnosis") -> "Diagnosis":
-        """With the cell's number for the name of a temporary file, as IPython 8 and 9 show it."""
+        """Return it with the cell's number for the name of a temporary file, as IPython 8 and 9 show it."""
         name_of = getattr(self._shell.compile, "format_code_name", None)
-        place = diagnosis.place
-        if place is None or name_of is None:
+        if name_of is None:
             return diagnosis
-        # A frame's file has forward slashes, on Windows too.
-        named = name_of(place.file) or name_of(str(PurePath(place.file)))
-        return replace(diagnosis, place=replace(place, file=" ".join(named))) if named else diagnosis
+
+        def shown(file: str) -> str:
+            # A frame's file has forward slashes, on Windows too.
+            named = name_of(file) or name_of(str(PurePath(file)))
+            return " ".join(named) if named else file
+
+        place = replace(diagnosis.place, file=shown(diagnosis.place.file)) if diagnosis.place else None
+        culprits = [
+            replace(culprit, edits=tuple(replace(edit, file=shown(edit.file)) for edit in culprit.edits))
+            for culprit in diagnosis.culprits
+        ]
+        return replace(diagnosis, place=place, culprits=tuple(culprits))
 
     def _publisher(self) -> "DisplayPublisher":
         """Where tracebacks go: in a kernel `%%capture` takes what is displayed, yet leaves the traceback."""

@@ -20,6 +20,7 @@ class Edit:
         action: "replace" puts the text in the place of that line, "before" puts it above.
         text: the new line, or lines, without the indent of the line that is there; "" removes it.
         function: the function that the line is in; "<module>" for none.
+        old: the line that is replaced, without its indent; "" for a line that is put above.
     """
 
     file: str
@@ -27,6 +28,7 @@ class Edit:
     action: Literal["replace", "before"]
     text: str
     function: str
+    old: str = ""
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,14 @@ def _edits(source: Source, parts: Iterable[Part]) -> list[Edit]:
         if is_above
     ]
     edits += [
-        Edit(source.file, line, "replace", text.strip(), functions.get(line, source.function))
+        Edit(
+            source.file,
+            line,
+            "replace",
+            text.strip(),
+            functions.get(line, source.function),
+            source.lines[line - 1].strip(),
+        )
         for line, text in changed.items()
     ]
     return sorted(edits, key=lambda edit: (edit.line, edit.action))

@@ -10,6 +10,7 @@ import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from samedevice.catalog import Cause, load
@@ -47,6 +48,7 @@ class Outline:
     sections: list[Section]
     details: list[tuple[str, str]]
     links: list[tuple[str, str]]
+    is_of_culprits: bool
 
 
 def outline(diagnosis: "Diagnosis") -> Outline:
@@ -78,6 +80,7 @@ def outline(diagnosis: "Diagnosis") -> Outline:
             *([] if at_once else ask),
         ],
         links,
+        bool(diagnosis.culprits),
     )
 
 
@@ -101,8 +104,29 @@ def _of_culprits(diagnosis: "Diagnosis") -> list[Section]:
         why = [("Why", cause.why), ("Lesson", f"{site()}{lesson_path(cause)}")]
         details = why if cause.id not in told else []
         heading = f"{'And' if number else 'At fault'}: {culprit.sentence}"
-        sections.append(Section(heading, cause.title, [f"+ {culprit.fix}"], details))
+        fixed = {edit for earlier in diagnosis.culprits[:number] for edit in earlier.edits}
+        is_fixed = bool(culprit.edits) and fixed >= set(culprit.edits)
+        sections.append(Section(heading, cause.title, [] if is_fixed else _edited(culprit), details))
     return sections
+
+
+def _edited(culprit: "Culprit") -> list[str]:
+    """Write the lines to change as a diff, below a comment that says where they are; the fix alone if it is advice."""
+    if not culprit.edits:
+        return [f"+ {culprit.fix}"]
+    lines: list[str] = []
+    place = ""
+    for edit in culprit.edits:
+        function = "" if edit.function.startswith("<") else f", in {edit.function}"
+        above = ", put above it" if edit.action == "before" else ""
+        here = f"# {PurePath(edit.file).name}, line {edit.line}{function}{above}:"
+        # A statement of several lines has an edit for each of them, and only the first one has a text.
+        if here != place and (edit.text or not place):
+            place = here
+            lines.append(here)
+        lines += [f"- {edit.old}"] if edit.action == "replace" else []
+        lines += [f"+ {line}" for line in edit.text.split("\n") if line]
+    return lines
 
 
 def _section(number: int, cause: Cause, because: tuple[str, ...]) -> Section:
@@ -162,8 +186,9 @@ def _lines(parts: Outline, width: int) -> Iterator[tuple[str, str]]:
     for number, section in enumerate(parts.sections[:_SHOWN]):
         yield "", ""
         yield from filled("heading", section.heading)
-        yield "", ""
-        for line in _changed(section.change) if number else section.change:
+        if section.change:
+            yield "", ""
+        for line in section.change if not number or parts.is_of_culprits else _changed(section.change):
             yield line[:1], f"    {line}".rstrip()
         yield "", ""
         for label, text in section.details:

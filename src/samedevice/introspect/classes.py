@@ -3,6 +3,7 @@
 `vars(cls)`, `cls.__mro__` and `cls.__name__` ask the metaclass first, and a metaclass may be the program's own code.
 """
 
+import types
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ _MRO = type.__dict__["__mro__"]
 _NAMESPACE = type.__dict__["__dict__"]
 _NAME = type.__dict__["__name__"]
 _MODULE = type.__dict__["__module__"]
+_DECORATORS = 20  # of one function; more are not looked through
 
 
 def mro(cls: type) -> tuple[type, ...]:
@@ -52,3 +54,20 @@ def module(cls: type) -> str:
     except AttributeError:  # made by type(...) in a namespace that has no __name__
         return ""
     return found if type(found) is str else ""
+
+
+def wrapped(function: types.FunctionType) -> list[types.FunctionType]:
+    """Return a function, and those that its decorators wrapped with functools.wraps, outermost first.
+
+    Example:
+        >>> import functools
+        >>> def inner(): ...
+        >>> @functools.wraps(inner)
+        ... def outer(): ...
+        >>> wrapped(outer) == [outer, inner]
+        True
+    """
+    found = [function]
+    while type(inner := found[-1].__dict__.get("__wrapped__")) is types.FunctionType and len(found) < _DECORATORS:
+        found.append(inner)
+    return found

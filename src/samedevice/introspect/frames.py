@@ -56,7 +56,9 @@ class Call:
         code = self.frame.f_code
         first = self.locals.get(code.co_varnames[0]) if code.co_argcount else None
         owners = classes.mro(type(first)) if first is not None else ()
-        return first if any(code.co_name in classes.namespace(owner) for owner in owners) else None
+        namespaces = [classes.namespace(owner) for owner in owners]
+        named = [namespace[code.co_name] for namespace in namespaces if code.co_name in namespace]
+        return first if any(_runs(attribute, code) for attribute in named) else None
 
     @functools.cached_property
     def _columns(self) -> tuple[int, int, int, int] | None:
@@ -135,6 +137,13 @@ class Call:
         if self.in_library and not self.in_third_party:
             return None
         return scope(self.frame.f_code, self.frame.f_globals)
+
+
+def _runs(attribute: object, code: types.CodeType) -> bool:
+    """Tell whether a class's attribute is a method that runs `code`; the script's `def train(model)` is none."""
+    if type(attribute) is not types.FunctionType:
+        return True  # a property, or what a decorator made
+    return any(function.__code__ is code for function in classes.wrapped(attribute)) or code.co_varnames[0] == "self"
 
 
 def lines_of(code: types.CodeType, globals_: dict[str, Any]) -> list[str]:

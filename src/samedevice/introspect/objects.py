@@ -98,7 +98,7 @@ def method(value: object, name: str) -> types.FunctionType | None:
     held = classes.defined(type(value), name)
     if type(held) in (staticmethod, classmethod):
         held = held.__func__
-    return held if type(held) is types.FunctionType else None
+    return classes.wrapped(held)[-1] if type(held) is types.FunctionType else None
 
 
 def getter(value: object, name: str) -> types.FunctionType | None:

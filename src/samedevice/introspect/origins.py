@@ -149,7 +149,8 @@ def discarded_in(owner: object, name: str) -> tuple[types.FunctionType, ast.Expr
     """Find a statement `self.name.to(...)`, whose result is thrown away, and the method of the object that has it."""
     for kind in classes.mro(type(owner)):
         for method in classes.namespace(kind).values():
-            if type(method) is types.FunctionType and name in method.__code__.co_names:
+            method = classes.wrapped(method)[-1] if type(method) is types.FunctionType else None
+            if method is not None and name in method.__code__.co_names:
                 tree = scope_of(method.__code__, method.__globals__) if MOVES & {*method.__code__.co_names} else None
                 if tree is not None and (found := discarded_move(f"self.{name}", tree)) is not None:
                     return method, found
@@ -176,7 +177,8 @@ def reassigned(owner: object, name: str) -> Iterator[Assignment]:
 
 
 def _assigned(method: object, name: str) -> Assignment | None:
-    if type(method) is not types.FunctionType or name not in method.__code__.co_names:
+    method = classes.wrapped(method)[-1] if type(method) is types.FunctionType else None
+    if method is None or name not in method.__code__.co_names:
         return None
     tree = scope_of(method.__code__, method.__globals__)
     origin = find_origin(f"self.{name}", tree) if tree is not None else None

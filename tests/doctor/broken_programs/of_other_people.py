@@ -350,3 +350,44 @@ def an_error_told_again():
         step(classifier().cuda(), {"image": x, "label": y})
     except RuntimeError as error:
         raise StepError(f"step 3: {error}")  # noqa: B904 - people write it so
+
+
+@broken("loss_weight_not_moved", 'criterion.keywords["weight"]')
+def a_function_called_train_whose_first_argument_is_a_model():
+    """nn.Module has a method of that name, which this is not."""
+
+    def weighted(counts):
+        return functools.partial(F.cross_entropy, weight=1 / torch.tensor(counts))
+
+    def train(model, criterion, batches):
+        for x, y in batches:
+            criterion(model(x.cuda()), y.cuda()).backward()
+
+    train(classifier().cuda(), weighted([1.0, 2.0, 3.0, 4.0]), loader())
+
+
+@broken("metric_or_accumulator_state", "self.kept[name]")
+def an_average_of_weights_in_a_dict():
+    class Average:
+        def __init__(self, model):
+            self.kept = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
+
+        @torch.no_grad()
+        def update(self, model):
+            for name, parameter in model.named_parameters():
+                self.kept[name] = 0.9 * self.kept[name] + 0.1 * parameter
+
+    model = classifier()
+    average = Average(model)
+    average.update(model.cuda())
+
+
+@broken("wrong_default_index", "causal(len(x))")
+def a_helper_that_moves_to_the_first_gpu():
+    def causal(size):
+        return torch.ones(size, size).tril().cuda()
+
+    def attend(x):
+        return (x @ x.t()) * causal(len(x))
+
+    attend(torch.randn(4, 8, device="cuda:1"))

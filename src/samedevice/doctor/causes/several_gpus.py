@@ -4,10 +4,11 @@ import ast
 
 from samedevice.doctor.causes.registry import cause
 from samedevice.doctor.culprits.evidence import Evidence
+from samedevice.doctor.culprits.expected_device import moved_to_by
 from samedevice.doctor.culprits.lone_tensor import refused_tensors
 from samedevice.introspect import objects, origins
 from samedevice.introspect.frames import Call
-from samedevice.introspect.values import value
+from samedevice.introspect.values import function_of, returns, value
 
 activation = cause("split_model_activation_not_moved")
 activation.find(refused_tensors)
@@ -23,8 +24,13 @@ def met_a_parameter_on_another_gpu(evidence: Evidence) -> bool:
 @default_index.detect(order=110)
 def is_asked_for_without_a_number(evidence: Evidence) -> bool:
     """Tell whether it is on the first of several GPUs because "cuda" has no number."""
-    node = evidence.origin.value if evidence.origin.kind in ("moved", "created") else None
-    return evidence.is_between_gpus and _names_no_number(node or evidence.expression.node, evidence.origin_call)
+    if not evidence.is_between_gpus:
+        return False
+    node = (evidence.origin.value if evidence.origin.kind in ("moved", "created") else None) or evidence.expression.node
+    helper = function_of(node.func, evidence.origin_call) if isinstance(node, ast.Call) else None
+    if helper is not None and moved_to_by(helper) == "cuda:0":
+        return any(_names_no_number(result, evidence.origin_call) for result in returns(helper))
+    return _names_no_number(node, evidence.origin_call)
 
 
 @activation.detect(order=111)

@@ -43,14 +43,14 @@ def siblings(evidence: Evidence) -> Iterator[Evidence]:
 
 
 def _read_after(scope: ast.AST, line: int) -> list[ast.expr]:
-    """Return the names, attributes and items that are read at a line or below it, and are not moved there."""
+    """Return the names and items that are read at a line or below it, and all attributes, but none that moves."""
     nodes = [node for node in ast.walk(scope) if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript))]
     settled = {text_of(node.value) for node in nodes if isinstance(node, ast.Attribute) and node.attr in _SETTLED}
     return [
         node
         for node in nodes
         if isinstance(node.ctx, ast.Load)
-        and (node.end_lineno or 0) >= line
+        and (isinstance(node, ast.Attribute) or (node.end_lineno or 0) >= line)
         and text_of(node) not in settled
         and not _LENGTHS.search(text_of(node))
     ]

@@ -56,6 +56,8 @@ def expected_device(node: ast.expr, call: Call) -> str:
             helper = function_of(node.func, call)
             if helper is not None and _makes_by_default(helper):
                 return _default_device()
+            if helper is not None and (device := moved_to_by(helper)):
+                return device
             called = value(node.func, call)
             if objects.is_module(called):
                 return next((objects.device(tensor) for tensor in objects.parameters(called)), "")
@@ -86,7 +88,7 @@ def is_told_by_source(node: ast.expr, call: Call) -> bool:
     match node:
         case ast.Call():
             helper = function_of(node.func, call)
-            return helper is not None and _makes_by_default(helper)
+            return helper is not None and (_makes_by_default(helper) or bool(moved_to_by(helper)))
         case ast.BinOp():
             return all(
                 value(side, call) is not MISSING or is_told_by_source(side, call) for side in (node.left, node.right)
@@ -119,16 +121,41 @@ def _makes_by_default(helper: types.FunctionType) -> bool:
     """Tell whether all that a function of the program returns is created in it without a device."""
     if is_library(helper.__code__.co_filename):
         return False
-    tree = scope(helper.__code__, helper.__globals__)
-    results = [
-        find_origin(node.id, tree).value if isinstance(node, ast.Name) and tree else node for node in returns(helper)
-    ]
+    results = _results(helper)
     return bool(results) and all(
         result is not None
         and kind_of(result) == "created"
         and all(device_argument(node) is None for node in ast.walk(result) if isinstance(node, ast.Call))
         for result in results
     )
+
+
+def moved_to_by(helper: types.FunctionType) -> str:
+    """Return the device to which a function of the program moves all that it returns; "" where it is not written."""
+    if is_library(helper.__code__.co_filename):
+        return ""
+    devices = {_written_device(result) for result in _results(helper)}
+    return devices.pop() if len(devices) == 1 else ""
+
+
+def _written_device(result: ast.expr | None) -> str:
+    """Return the device of `x.cuda()`, `x.cpu()` and `x.to("cuda:1")`; "" for any other expression."""
+    match result:
+        case ast.Call(func=ast.Attribute(attr="cuda"), args=[], keywords=[]):
+            return "cuda:0"
+        case ast.Call(func=ast.Attribute(attr="cpu")):
+            return "cpu"
+        case ast.Call(func=ast.Attribute(attr="to"), args=[ast.Constant(value=str(device))]):
+            return "cuda:0" if device == "cuda" else device
+    return ""
+
+
+def _results(helper: types.FunctionType) -> list[ast.expr | None]:
+    """Return the expressions that a function returns; of a name, what the function assigned to it."""
+    tree = scope(helper.__code__, helper.__globals__)
+    return [
+        find_origin(node.id, tree).value if isinstance(node, ast.Name) and tree else node for node in returns(helper)
+    ]
 
 
 def _default_device() -> str:
