@@ -118,8 +118,8 @@ def _edited(culprit: "Culprit") -> list[str]:
     place = ""
     for edit in culprit.edits:
         function = "" if edit.function.startswith("<") else f", in {edit.function}"
-        above = ", put above it" if edit.action == "before" else ""
-        here = f"# {PurePath(edit.file).name}, line {edit.line}{function}{above}:"
+        above = "above " if edit.action == "before" else ""
+        here = f"# {above}line {edit.line} of {PurePath(edit.file).name}{function}:"
         # A statement of several lines has an edit for each of them, and only the first one has a text.
         if here != place and (edit.text or not place):
             place = here

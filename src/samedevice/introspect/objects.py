@@ -21,18 +21,19 @@ _SLOT = (types.MemberDescriptorType, type(collections.namedtuple("_", "x").x))  
 
 
 def is_a(value: object, module: str, name: str) -> bool:
-    """Whether `value` is an instance of a class of a module that the program has imported."""
+    """Tell whether a value is an instance of a class of a module that the program has imported."""
     wanted = getattr(sys.modules.get(module), name, None)
-    return any(owner is wanted for owner in classes.mro(type(value)))
+    # By type's own method, not by the metaclass's.
+    return wanted is not None and type.__subclasscheck__(wanted, type(value))
 
 
 def is_one_of(value: object, *kinds: type) -> bool:
-    """isinstance, which would ask for the value's `__class__`."""
+    """Tell whether a value is an instance of some classes, as isinstance does, without asking for its `__class__`."""
     return issubclass(type(value), kinds)
 
 
 def is_device(value: object) -> bool:
-    """torch.device itself: while GPUs are simulated, its name stands for a class of the simulation."""
+    """Tell whether a value is a torch.device: while GPUs are simulated, that name stands for another class."""
     return (classes.module(type(value)), classes.name(type(value))) == ("torch", "device")
 
 
