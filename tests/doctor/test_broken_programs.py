@@ -142,3 +142,11 @@ def test_what_is_no_device_is_not_accused():
         raise RuntimeError("Distributed package doesn't have NCCL built in")
 
     assert diagnosed(lambda: initialise(["nccl"][0])).culprits == ()
+
+
+def test_of_a_packed_sequence_only_the_lengths_are_accused():
+    def program():
+        x, lengths = torch.randn(2, 3, 4, device="cuda"), torch.tensor([3, 2], device="cuda")
+        return nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True)
+
+    assert [culprit.expression for culprit in diagnosed(program).culprits] == ["lengths"]

@@ -5,6 +5,7 @@ A call's value is not to be had, but its first argument or a missing `device=` o
 
 import ast
 import builtins
+import functools
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -104,6 +105,8 @@ def returns(function: types.FunctionType) -> list[ast.expr]:
 def function_of(node: ast.expr, call: Call) -> types.FunctionType | None:
     """Return the function that a call of `node` runs, if it is one of the program's."""
     found = value(node, call)
+    if type(found) is functools._lru_cache_wrapper:
+        found = objects.attributes(found).get("__wrapped__")
     if type(found) is types.FunctionType:
         return found
     if isinstance(node, ast.Attribute):

@@ -391,3 +391,75 @@ def a_helper_that_moves_to_the_first_gpu():
         return (x @ x.t()) * causal(len(x))
 
     attend(torch.randn(4, 8, device="cuda:1"))
+
+
+@broken("data_parallel_unreplicated_state", "noise")
+def noise_moved_to_the_first_gpu_by_each_replica():
+    class Generator(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(8, 8)
+
+        def forward(self, x):
+            noise = torch.randn(len(x), 8)
+            noise = noise.cuda(0)
+            return self.layer(x + noise)
+
+    nn.DataParallel(Generator().cuda(), device_ids=[0, 1])(torch.randn(4, 8).cuda())
+
+
+@broken("input_not_moved", "initial")
+def a_start_value_under_another_name():
+    def euler(speed, initial, steps):
+        state = initial
+        for _ in range(steps):
+            state = state + 0.1 * speed(state)
+        return state
+
+    layer = nn.Linear(2, 2).cuda()
+    initial = torch.tensor([[2.0, 0.0]])
+    euler(lambda state: layer(state**3), initial, 3)
+
+
+@broken("tensor_created_in_forward_without_device", "waves(x.size(1), x.size(2))")
+def a_cached_table_of_a_helper():
+    @functools.lru_cache
+    def waves(length, width):
+        table = torch.zeros(length, width)
+        table[:, ::2] = torch.arange(length)[:, None].sin()
+        return table
+
+    class Encoder(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(8, 8)
+
+        def forward(self, x):
+            return self.layer(x + waves(x.size(1), x.size(2)))
+
+    Encoder().cuda()(torch.randn(2, 5, 8, device="cuda"))
+
+
+@broken("unregistered_tensor_attribute", "self.correct")
+def a_metric_in_a_list_of_a_model():
+    class Accuracy(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("correct", torch.zeros(4))
+
+        def update(self, predictions):
+            self.correct += predictions.sum(0)
+
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.model = classifier()
+            self.metrics = [Accuracy()]
+
+        def forward(self, x):
+            out = self.model(x).detach()
+            for metric in self.metrics:
+                metric.update(out)
+            return out
+
+    Model().cuda()(torch.randn(2, 8, device="cuda"))

@@ -80,12 +80,19 @@ def _created_in_a_replica(failure: Failure) -> Iterator[Operand]:
             continue
         is_name = isinstance(node, ast.Name)
         origin = find_origin(node.id, function, line) if is_name else Origin("created", None, node)  # type: ignore[union-attr]
-        if isinstance(origin.value, ast.Call) and device_argument(origin.value) is not None:
-            device = ast.parse(f"{inputs[0]}.device", mode="eval").body if inputs else None
-            there = text_of(with_argument(origin.value, "device", device))
+        if isinstance(origin.value, ast.Call) and (there := _on_the_replicas_gpu(origin.value, inputs)):
             line_ = f"{text_of(node)} = {there}" if is_name else there
             change = Change(line_, source.replaced(origin.value, there))
             yield Operand(None, elsewhere, failure.user_call, Argument(node, None), origin=origin, change=change)
+
+
+def _on_the_replicas_gpu(node: ast.Call, inputs: list[str]) -> str:
+    """Write a factory or a move with the device of the replica's first input; "" for another call."""
+    if device_argument(node) is not None:
+        device = ast.parse(f"{inputs[0]}.device", mode="eval").body if inputs else None
+        return text_of(with_argument(node, "device", device))
+    is_move = called(node) in ("to", "cuda") and isinstance(node.func, ast.Attribute)
+    return text_of(moved_to(node.func.value, f"{inputs[0]}.device")) if is_move and inputs else ""  # type: ignore[attr-defined]
 
 
 def _global(name: str, function: ast.FunctionDef, failure: Failure) -> Any:

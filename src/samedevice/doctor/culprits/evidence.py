@@ -116,6 +116,8 @@ def gather(operand: Operand, operands: list[Operand], failure: Failure, likely_c
             there = Expression.parse(source.name)
             if objects.is_tensor(value(there.node, source.call)):
                 expression, call = there, source.call  # where the program can change it
+    if holder is not None and holder.moves:
+        holder = failure.unregistered_holder(operand.tensor) or holder
     elsewhere = tuple(other for other in operands if other.device != operand.device)
     return Evidence(
         expression, call, operand, elsewhere, holder, source.origin, source.call, source.name, failure, likely_causes

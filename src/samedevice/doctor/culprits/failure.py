@@ -67,6 +67,16 @@ class Failure:
             self._search()
         return self._holders.get(id(tensor))
 
+    def unregistered_holder(self, tensor: Any) -> Holder | None:
+        """Find an outer module that keeps the module which holds a tensor in plain Python, such as a list."""
+        for call in self.user_calls[1:]:
+            if objects.is_module(call.method_of):
+                name = call.frame.f_code.co_varnames[0]
+                for held, holder in held_by_module(name, call.method_of, {id(tensor)}):
+                    if held is tensor and not holder.moves:
+                        return holder
+        return None
+
     def want(self, tensor: Any) -> None:
         """Look for the holder of one more tensor."""
         if id(tensor) not in self.wanted:

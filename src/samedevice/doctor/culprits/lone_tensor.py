@@ -17,7 +17,12 @@ def refused_tensors(failure: Failure) -> list[Operand]:
 
 def tensors_on_accelerators(failure: Failure) -> list[Operand]:
     """Return the tensors of the outermost frame that has any off the CPU: the user's own line, if it passes one."""
-    return of_the_first_frame(failure.calls_below[::-1], off_the_cpu)
+    operands = of_the_first_frame(failure.calls_below[::-1], off_the_cpu)
+    # Lengths and indices are what PyTorch wants on the CPU, not the values beside them.
+    numbers = [
+        operand for operand in operands if operand.tensor is not None and not objects.is_floating(operand.tensor)
+    ]
+    return numbers or operands
 
 
 def of_the_first_frame(calls: Iterable[Call], find: Callable[[Call], Iterable[Operand]]) -> list[Operand]:

@@ -65,6 +65,9 @@ def follow(tensor: Any, name: str, call: Call, failure: Failure) -> Provenance:
         if call.in_third_party and isinstance(origin.statement, ast.stmt) and (start := _start(origin, call)):
             name, line, failed = start, origin.statement.lineno, origin.statement
             continue
+        if alias := _alias(origin, call):
+            name, line, failed = alias, origin.statement.lineno, origin.statement  # type: ignore[union-attr, assignment]
+            continue
         if origin.kind != "argument":
             return Provenance(origin, call, name)
         callers = frames[frames.index(call) + 1 :] if call in frames else []
@@ -175,6 +178,15 @@ def _start(origin: Origin, call: Call) -> str:
     while isinstance(node, (ast.Call, ast.Attribute, ast.Subscript)):
         node = node.func if isinstance(node, ast.Call) else node.value
     return node.id if isinstance(node, ast.Name) and objects.is_tensor(value(node, call)) else ""
+
+
+def _alias(origin: Origin, call: Call) -> str:
+    """Return `y0` of `y = y0`, unless that was moved: then the move is what is to be known."""
+    if origin.kind != "other" or not isinstance(origin.value, ast.Name) or not isinstance(origin.statement, ast.Assign):
+        return ""
+    before = find_origin(origin.value.id, call.scope, origin.statement.lineno)  # type: ignore[arg-type]
+    is_argument = before.kind == "argument"
+    return origin.value.id if is_argument else ""
 
 
 def _is_in_a_loop(call: Call) -> bool:
