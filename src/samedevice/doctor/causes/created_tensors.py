@@ -66,6 +66,11 @@ def is_created_in_a_models_code(evidence: Evidence) -> bool:
 
 
 @created.fix
+def created_there(evidence: Evidence) -> Change | None:
+    """Create what an object holds on the right device in its class; a buffer where the one before it was."""
+    return with_the_device_of_the_old(evidence) or _created_in_its_class(evidence)
+
+
 def with_the_device_of_the_old(evidence: Evidence) -> Change | None:
     """Write the line that replaces a buffer, with the device of the tensor that it replaces."""
     assignment = put_in_a_buffers_place(evidence)
@@ -74,6 +79,26 @@ def with_the_device_of_the_old(evidence: Evidence) -> Change | None:
     name = f"self.{evidence.holder.name}"
     new = created_on(assignment.value, f"{name}.device")
     return Change(f"{name} = {new}", Source.of_method(assignment.method).replaced(assignment.value, new))
+
+
+def _created_in_its_class(evidence: Evidence) -> Change | None:
+    """Write the line of `__init__` with a device that `__init__` knows: its argument, or an attribute."""
+    holder = evidence.holder
+    if holder is None or not evidence.is_of_an_object or holder.kind != "attribute":
+        return None
+    assignment = origins.assigned_in(holder.module, holder.name, "__init__")
+    if assignment is None or kind_of(assignment.value) != "created":
+        return None
+    code = assignment.method.__code__
+    chosen = origins.assigned_in(holder.module, "device", "__init__")
+    if "device" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
+        device = "device"
+    elif chosen is not None and chosen.statement.lineno < assignment.statement.lineno:
+        device = "self.device"
+    else:
+        return None
+    new = created_on(assignment.value, device)
+    return Change(f"self.{holder.name} = {new}", Source.of_method(assignment.method).replaced(assignment.value, new))
 
 
 @written.detect(order=120)

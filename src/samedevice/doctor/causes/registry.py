@@ -99,6 +99,8 @@ class Cause:
         if evidence.operand.change is not None:
             return evidence.operand.change
         change = self._change_of(evidence)
+        if self.is_alone:
+            return change
         return functools.reduce(operator.add, map(self._change_of, siblings(evidence)), change)
 
     def _change_of(self, evidence: Evidence) -> Change:

@@ -18,7 +18,10 @@ from samedevice.introspect.values import value
 
 _NAME = r'[A-Za-z_][\w.\[\]"]*'  # what can be assigned to
 LONGEST = 100  # characters of a statement that is shown whole
-_TAKE_A_DEVICE = origins.FACTORIES - {"Tensor", "FloatTensor", "LongTensor", "IntTensor", "BoolTensor", "DoubleTensor"}
+_TAKE_NO_DEVICE = {"Tensor", "FloatTensor", "LongTensor", "IntTensor", "BoolTensor", "DoubleTensor"} | {
+    "from_numpy", "complex", "polar",
+}  # fmt: skip
+_TAKE_A_DEVICE = origins.FACTORIES - _TAKE_NO_DEVICE
 
 
 def moved_there(evidence: Evidence) -> Change:

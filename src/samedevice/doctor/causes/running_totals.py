@@ -74,8 +74,8 @@ def reset_on_its_device(evidence: Evidence) -> Change | None:
 
 @joined.detect(order=140)
 def is_in_a_joined_list(evidence: Evidence) -> bool:
-    """Tell whether it is in a list that the failing line makes one tensor of."""
-    return is_joined(evidence.operand)
+    """Tell whether it is in a list that the failing line makes one tensor of, and nobody just created it."""
+    return is_joined(evidence.operand) and evidence.origin.kind != "created"
 
 
 @joined.fix

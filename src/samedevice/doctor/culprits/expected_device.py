@@ -10,12 +10,13 @@ from samedevice.introspect.frames import Call, scope
 from samedevice.introspect.libraries import is_library
 from samedevice.introspect.objects import MISSING
 from samedevice.introspect.origins import device_argument, find_origin, kind_of
-from samedevice.introspect.values import function_of, returns, value
+from samedevice.introspect.values import function_of, returns, value, value_in
 
 
 def receiver(node: ast.expr, call: Call) -> tuple[ast.expr, Any] | None:
     """Find the tensor that an expression like `x.float().view(-1)` starts with, whose value nobody kept."""
     while value(node, call) is MISSING:
+        outer = node
         match node:
             case ast.Call(func=ast.Attribute(value=inner)) | ast.Subscript(value=inner) | ast.Attribute(value=inner):
                 node = inner
@@ -28,8 +29,24 @@ def receiver(node: ast.expr, call: Call) -> tuple[ast.expr, Any] | None:
                 return next(filter(None, starts), None)
             case _:
                 return None
+        if isinstance(outer, ast.Attribute) and (tensor := _of_a_property(outer, call)) is not None:
+            return outer, tensor
     tensor = value(node, call)
     return (node, tensor) if objects.is_tensor(tensor) else None
+
+
+def _of_a_property(node: ast.Attribute, call: Call) -> Any:
+    """Return the tensor that a property starts with: `self.x` for `return self.x.exp()`; else None."""
+    owner = value(node.value, call)
+    getter = objects.getter(owner, node.attr) if owner is not MISSING else None
+    returned = returns(getter) if getter is not None else []
+    inner = returned[0] if len(returned) == 1 else None
+    while isinstance(inner, (ast.Call, ast.Attribute)):
+        tensor = value_in(inner, owner)
+        if objects.is_tensor(tensor):
+            return tensor
+        inner = inner.func if isinstance(inner, ast.Call) else inner.value
+    return None
 
 
 def expected_device(node: ast.expr, call: Call) -> str:

@@ -16,6 +16,7 @@ from samedevice.introspect.origins import Origin, find_origin
 from samedevice.introspect.values import Argument, arguments, value
 
 DEVICE_NAMES = ("device", "self.device", "args.device", "DEVICE")  # what programs call the device that they chose
+_DEVICE = re.compile(r"\b(?:cpu|cuda:\d+|xpu:\d+|mps:\d+|meta)\b")
 # Functions that make one tensor of a list of them.
 _JOIN = {"stack", "cat", "concat", "concatenate", "hstack", "vstack", "dstack", "column_stack", "pad_sequence"}
 
@@ -58,7 +59,27 @@ def find_operands(failure: Failure) -> list[Operand]:
         if len({operand.device for operand in here}) > 1:
             return here
         found += here
-    return found
+    return _with_the_unknown_one(found, failure)
+
+
+def _with_the_unknown_one(operands: list[Operand], failure: Failure) -> list[Operand]:
+    """Add the one part of the failing line whose device nothing tells, where the message does.
+
+    The message names two devices, and all other parts are on one of them: so this one is on the other.
+    """
+    call = failure.user_call
+    named = set(_DEVICE.findall(failure.text))
+    known = {operand.device for operand in operands}
+    here = {operand.argument.node for operand in operands if operand.call is call}
+    unknown = [
+        argument
+        for argument in arguments(call)
+        if argument.value is MISSING and argument.node not in here and not isinstance(argument.node, ast.Constant)
+    ]
+    if not here or len(named) != 2 or len(known) != 1 or not known < named or len(unknown) != 1:
+        return operands
+    (device,) = named - known
+    return [*operands, Operand(None, device, call, unknown[0])]
 
 
 def operands_of(call: Call) -> list[Operand]:
@@ -70,8 +91,8 @@ def operands_of(call: Call) -> list[Operand]:
         if argument.value is MISSING:
             start = receiver(argument.node, call)
             device = expected_device(argument.node, call)
-            if start and device == objects.device(start[1]):
-                found.append(Operand(start[1], device, call, Argument(*start, argument.role)))
+            if start and device in ("", objects.device(start[1])):
+                found.append(Operand(start[1], objects.device(start[1]), call, Argument(*start, argument.role)))
             elif device:
                 found.append(Operand(None, device, call, argument, is_known=is_told_by_source(argument.node, call)))
         elif objects.is_module(argument.value):

@@ -65,7 +65,7 @@ def follow(tensor: Any, name: str, call: Call, failure: Failure) -> Provenance:
         if call.in_third_party and isinstance(origin.statement, ast.stmt) and (start := _start(origin, call)):
             name, line, failed = start, origin.statement.lineno, origin.statement
             continue
-        if alias := _alias(origin, call):
+        if alias := _alias(origin, tensor, call) or _created_before(origin, tensor, call):
             name, line, failed = alias, origin.statement.lineno, origin.statement  # type: ignore[union-attr, assignment]
             continue
         if origin.kind != "argument":
@@ -180,13 +180,25 @@ def _start(origin: Origin, call: Call) -> str:
     return node.id if isinstance(node, ast.Name) and objects.is_tensor(value(node, call)) else ""
 
 
-def _alias(origin: Origin, call: Call) -> str:
-    """Return `y0` of `y = y0`, unless that was moved: then the move is what is to be known."""
+def _alias(origin: Origin, tensor: Any, call: Call) -> str:
+    """Return `y0` of `y = y0`, if that is an argument and still the same tensor."""
     if origin.kind != "other" or not isinstance(origin.value, ast.Name) or not isinstance(origin.statement, ast.Assign):
         return ""
+    if value(origin.value, call) is not tensor:
+        return ""
     before = find_origin(origin.value.id, call.scope, origin.statement.lineno)  # type: ignore[arg-type]
-    is_argument = before.kind == "argument"
-    return origin.value.id if is_argument else ""
+    return origin.value.id if before.kind == "argument" else ""
+
+
+def _created_before(origin: Origin, tensor: Any, call: Call) -> str:
+    """Return `x` of `y = x.view(-1)`, if a factory created it in the same function, and it was not moved since."""
+    if not isinstance(origin.statement, ast.Assign) or not (name := _start(origin, call)):
+        return ""
+    now = value(ast.Name(name, ast.Load()), call)
+    if not (objects.is_tensor(now) and objects.is_tensor(tensor) and objects.device(now) == objects.device(tensor)):
+        return ""
+    before = find_origin(name, call.scope, origin.statement.lineno, origin.statement)  # type: ignore[arg-type]
+    return name if before.kind == "created" else ""
 
 
 def _is_in_a_loop(call: Call) -> bool:
