@@ -119,7 +119,7 @@ def _edited(culprit: "Culprit") -> list[str]:
     for edit in culprit.edits:
         function = "" if edit.function.startswith("<") else f", in {edit.function}"
         above = "above " if edit.action == "before" else ""
-        here = f"# {above}line {edit.line} of {PurePath(edit.file).name}{function}:"
+        here = f"{above}line {edit.line} of {PurePath(edit.file).name}{function}:"
         # A statement of several lines has an edit for each of them, and only the first one has a text.
         if here != place and (edit.text or not place):
             place = here
