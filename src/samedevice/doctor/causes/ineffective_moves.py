@@ -35,6 +35,8 @@ def is_moved_without_effect(evidence: Evidence) -> bool:
     tree, name, origin = evidence.origin_call.scope, evidence.origin_name, evidence.origin
     if _registered_name(evidence) is not None or _move_in_its_class(evidence) is not None:
         return True
+    if _move_of_each_item(evidence) is not None:
+        return True
     if tree is None or not name:
         return False
     if origins.discarded_move(name, tree) is not None:
@@ -58,7 +60,7 @@ def with_effect(evidence: Evidence) -> Change | None:
         is_here = evidence.call is evidence.failure.user_call
         change = in_line(evidence, own_name)
         return change if is_here else Change(f"{evidence.expression.text} = {own_name}", change.parts)
-    found = _discarded_move(evidence)
+    found = _discarded_move(evidence) or _move_of_each_item(evidence)
     if found is None:
         return None
     source, move = found
@@ -77,6 +79,20 @@ def _discarded_move(evidence: Evidence) -> tuple[Source, ast.Expr] | None:
         return None
     move = origins.discarded_move(name, tree)
     return (Source.of_call(evidence.origin_call), move) if move is not None else None
+
+
+def _move_of_each_item(evidence: Evidence) -> tuple[Source, ast.Expr] | None:
+    """Find `batch[key].to(device)` in a loop, where the culprit is `batch["labels"]`."""
+    node = evidence.expression.node
+    if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Constant):
+        return None
+    for call in evidence.failure.user_calls:
+        for statement in ast.walk(call.scope) if call.scope is not None else ():
+            match statement:
+                case ast.Expr(value=ast.Call(func=ast.Attribute(attr=move, value=ast.Subscript(base, ast.Name())))):
+                    if move in origins.MOVES and value(base, call) is value(node.value, evidence.call):
+                        return Source.of_call(call), statement
+    return None
 
 
 def _move_in_its_class(evidence: Evidence) -> tuple[Source, ast.Expr] | None:

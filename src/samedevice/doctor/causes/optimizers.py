@@ -5,6 +5,7 @@ from samedevice.doctor.causes.rewriting import before_line
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.lone_tensor import refused_tensors
 from samedevice.doctor.edits import Change
+from samedevice.introspect import objects
 
 state = cause("optimizer_state_device")
 state.find(refused_tensors)
@@ -13,7 +14,7 @@ state.find(refused_tensors)
 @state.detect(order=50)
 def optimizer_failed(evidence: Evidence) -> bool:
     """Tell whether the optimizer itself failed: a closure that it calls is the user's, and stands below it."""
-    return evidence.failure.runs_below_in("torch/optim/")
+    return any(objects.is_optimizer(call.method_of) for call in evidence.failure.calls_below)
 
 
 @state.fix
