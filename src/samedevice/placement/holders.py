@@ -57,9 +57,8 @@ def held_by_module(
         wanted: the ids of the parameters and buffers to find; all of them by default.
         seen: the ids of modules that were looked at before; those of this one are added.
     """
-    for place in walk(module, seen).tensors:
-        is_wanted = wanted is None or not place.is_registered or id(place.value) in wanted
-        holder = _holder(root, place) if place.facts.is_tensor and is_wanted else None
+    for place in walk(module, seen, wanted=wanted).tensors:
+        holder = _holder(root, place) if place.facts.is_tensor else None
         if holder is not None:
             yield place.value, holder
 

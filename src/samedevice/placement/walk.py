@@ -12,7 +12,7 @@ import itertools
 import operator
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,13 +59,14 @@ class Walk:
         return not self.unread and self.stopped_at is None
 
 
-def walk(value: Any, seen: set[int] | None = None, limit: int = LIMIT) -> Walk:
+def walk(value: Any, seen: set[int] | None = None, limit: int = LIMIT, wanted: Container[int] | None = None) -> Walk:
     """Find every tensor in a value.
 
     Arguments:
         value: any object.
         seen: the ids of modules that are to be passed over; those that this walk finds are added.
         limit: how many objects to look at before the walk stops and says so.
+        wanted: the ids of the parameters and buffers to find; all of them by default.
 
     Example:
         >>> import torch
@@ -75,11 +76,12 @@ def walk(value: Any, seen: set[int] | None = None, limit: int = LIMIT) -> Walk:
         >>> [(place.path, why) for place, why in found.unread]
         [('["steps"]', 'reading an iterator uses it up')]
     """
-    return _Walker(set() if seen is None else seen, limit).walk(value)
+    return _Walker(set() if seen is None else seen, limit, wanted).walk(value)
 
 
 class _Walker:
-    def __init__(self, passed: set[int], limit: int) -> None:
+    def __init__(self, passed: set[int], limit: int, wanted: Container[int] | None) -> None:
+        self._wanted = wanted
         self._passed, self._passed_before, self._limit = passed, frozenset(passed), limit
         self._seen: set[int] = set()
         self._classes: dict[int, ClassFacts] = {}
@@ -139,11 +141,12 @@ class _Walker:
             own = objects.attributes(module.value)
             for registry, kind in REGISTRIES.items():
                 for name, tensor in _pairs(own.get(registry)):
-                    place = self._place(tensor, module, kind, name)
-                    if place.facts.is_tensor and id(tensor) not in mine:
+                    if self._class(type(tensor)).is_tensor and id(tensor) not in mine:
                         mine.add(id(tensor))
-                        self._places.append(place)
-                        self._found.tensors.append(place)
+                        if self._wanted is None or id(tensor) in self._wanted:
+                            place = self._place(tensor, module, kind, name)
+                            self._places.append(place)
+                            self._found.tensors.append(place)
             children = [self._place(child, module, "module", name) for name, child in _pairs(own.get("_modules"))]
             children = [child for child in children if child.facts.is_module and id(child.value) not in here]
             here.update(id(child.value) for child in children)
