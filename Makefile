@@ -25,7 +25,7 @@ endif
 .DELETE_ON_ERROR:
 # Reached through two patterns, it would be removed as a mere step on the way.
 .PRECIOUS: %/bin/pip
-.PHONY: help site test test-rest check build offline install notebooks test-gpu verify test-cuda-build test-errors test-colab test-torch test-clients test-suites test-mutation test-robustness bench lighthouse record card wheel test-wheel test-dist repository hashes audit
+.PHONY: help site test test-rest check build offline install notebooks test-gpu verify test-cuda-build test-errors test-colab test-torch test-clients test-suites test-mutation doctor test-robustness bench lighthouse record card wheel test-wheel test-dist repository hashes audit
 
 help: ## say what each command does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' Makefile
@@ -87,6 +87,9 @@ test-suites: .venv-suites/.everything ## public packages' own test suites on a s
 
 test-mutation: .venv/.everything ## break fixes, messages and checks on purpose: a test must be red each time; writes results/mutation.json (one lesson: NB=...)
 	@PYTHONPATH=tools .venv/bin/python -m mutation $(NB)
+
+doctor: .venv/.everything ## how often the doctor is right about programs in the style of real code; writes results/doctor.json
+	@.venv/bin/python tools/real_programs.py
 
 test-robustness: .venv/.everything ## 10,000 random programs on simulated GPUs, and 20,000 steps of training; writes results/robustness.json
 	@OMP_NUM_THREADS=1 .venv/bin/python tools/robustness.py

@@ -12,6 +12,7 @@ import torch
 from tests.doctor.broken_programs import models_and_batches, of_other_people, one_thing, state  # noqa: F401
 from tests.doctor.broken_programs.kept import PROGRAMS, Broken
 
+from real_programs import applied
 from samedevice import explain, simulate_cuda
 
 # What no line of the program can fix, or only on another machine.
@@ -23,17 +24,6 @@ ADVICE = {
     "the_same_of_a_model_with_a_name_and_a_frozen_layer": "as above",
 }
 ELSEWHERE = {"the_rank_among_all_machines": "torchrun has to set LOCAL_RANK"}
-
-
-def applied(text, edits):
-    """A file's text with the edits in it, the last line first."""
-    lines = text.split("\n")
-    for edit in sorted(edits, key=lambda edit: (-edit.line, edit.action == "before")):
-        there = lines[edit.line - 1]
-        indent = there[: len(there) - len(there.lstrip())]
-        new = [indent + line if line.strip() else line for line in edit.text.split("\n")]
-        lines[edit.line - 1 : edit.line if edit.action == "replace" else edit.line - 1] = new
-    return "\n".join(lines)
 
 
 def outcome(program):
