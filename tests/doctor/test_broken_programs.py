@@ -150,3 +150,22 @@ def test_of_a_packed_sequence_only_the_lengths_are_accused():
         return nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True)
 
     assert [culprit.expression for culprit in diagnosed(program).culprits] == ["lengths"]
+
+
+def test_what_is_used_on_the_cpu_is_no_sibling(tmp_path):
+    source = """
+import torch
+
+def sample(model, size):
+    order = torch.randperm(size)
+    rows = torch.randn(size, 8)
+    noise = torch.randn(size, 8)
+    out = model(noise)
+    return out + rows.sum(), [rows[index] for index in order[:2]], rows[order]
+"""
+    place = tmp_path / "sample.py"
+    place.write_text(source)
+    names = {}
+    exec(compile(source, str(place), "exec"), names)
+    edits = diagnosed(lambda: names["sample"](classifier().cuda(), 3)).culprits[0].edits
+    assert [edit.old for edit in edits] == ["noise = torch.randn(size, 8)"]

@@ -81,8 +81,7 @@ def _created_in_a_replica(failure: Failure) -> Iterator[Operand]:
         is_name = isinstance(node, ast.Name)
         origin = find_origin(node.id, function, line) if is_name else Origin("created", None, node)  # type: ignore[union-attr]
         if isinstance(origin.value, ast.Call) and (there := _on_the_replicas_gpu(origin.value, inputs)):
-            line_ = f"{text_of(node)} = {there}" if is_name else there
-            change = Change(line_, source.replaced(origin.value, there))
+            change = Change(f"{text_of(node)} = {there}" if is_name else there, source.replaced(origin.value, there))
             yield Operand(None, elsewhere, failure.user_call, Argument(node, None), origin=origin, change=change)
 
 

@@ -18,7 +18,7 @@ from samedevice.introspect.values import Argument, value
 # After one of these the tensor is wanted where it is, or is moved already.
 _SETTLED = {"to", "cuda", "cpu", "numpy", "tolist", "item"}
 # PyTorch wants the lengths of packed sequences on the CPU.
-_LENGTHS = re.compile(r"len", re.IGNORECASE)
+_LENGTHS = re.compile(r"len(?:gth)?s?\b", re.IGNORECASE)
 
 
 def siblings(evidence: Evidence) -> Iterator[Evidence]:
@@ -29,7 +29,7 @@ def siblings(evidence: Evidence) -> Iterator[Evidence]:
     names = {evidence.expression.text}
     for node in _read_after(call.scope, call.line):
         name = text_of(node)
-        if name in names or not _is_alike(node, evidence):
+        if name in names or not _is_alike(node, evidence) or _is_used_here(name, evidence):
             continue
         names.add(name)
         tensor = value(node, call)
@@ -54,6 +54,32 @@ def _read_after(scope: ast.AST, line: int) -> list[ast.expr]:
         and text_of(node) not in settled
         and not _LENGTHS.search(text_of(node))
     ]
+
+
+def _is_used_here(name: str, evidence: Evidence) -> bool:
+    """Tell whether a tensor meets others that are, like itself, not where the culprit is wanted: then it stays.
+
+    `rows[order]` and `rows + order` are such, with `rows` on the CPU; of what is not known yet, nothing is said.
+    """
+    call = evidence.call
+    for node in ast.walk(call.scope) if call.scope is not None else ():
+        match node:
+            case ast.Subscript(value=base, slice=index, ctx=ast.Load()):
+                parts = [base, index]
+            case ast.BinOp(left=left, right=right):
+                parts = [left, right]
+            case _:
+                continue
+        mine = [part for part in parts if any(_is_named(inner, name) for inner in ast.walk(part))]
+        values = [value(part, call) for part in parts if part not in mine]
+        others = [tensor for tensor in values if objects.is_tensor(tensor) and objects.shape(tensor) != ()]
+        if mine and others and all(objects.device(other) == evidence.operand.device for other in others):
+            return True
+    return False
+
+
+def _is_named(node: ast.AST, name: str) -> bool:
+    return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and text_of(node) == name
 
 
 def _is_alike(node: ast.expr, evidence: Evidence) -> bool:
