@@ -20,7 +20,6 @@ OTHER_CAUSE = {
     "beam_search": "called a running total, because the loop assigns to it",
     "ddpm_extract": "called a batch: it came as an argument",
     "gan_loss_gpu1": "called an activation: the helper's method chooses the GPU",
-    "ssim_window": "called a batch: it is a default argument",
 }
 SECOND_FIX = {
     "confmat_callback": "the targets fail next, which another list holds",

@@ -10,7 +10,7 @@ from samedevice.doctor.culprits.expected_device import expected_device
 from samedevice.doctor.culprits.models import is_fed_to_a_model, is_in_forward, is_where_wanted
 from samedevice.doctor.edits import Change, Source
 from samedevice.introspect import objects, origins
-from samedevice.introspect.frames import scope
+from samedevice.introspect.frames import Call, scope
 from samedevice.introspect.origins import device_argument, find_origin, kind_of
 from samedevice.introspect.values import function_of, returns, value
 
@@ -134,6 +134,10 @@ def is_target(evidence: Evidence) -> bool:
 def is_created(evidence: Evidence) -> bool:
     """Tell whether a factory of torch created it, here, in a helper function, or some lines above."""
     node = evidence.origin.value
+    if evidence.origin.kind == "argument":
+        default = _default(evidence.origin_name, evidence.origin_call)
+        helper = function_of(default.func, evidence.origin_call) if isinstance(default, ast.Call) else None
+        return default is not None and (kind_of(default) == "created" or (helper is not None and _creates(helper)))
     if evidence.origin.kind == "call" and isinstance(node, ast.Call):
         helper = function_of(node.func, evidence.origin_call)
         is_sized = _has_the_size_of_another(node, evidence) and not _is_given_a_tensor(node, evidence)
@@ -165,11 +169,33 @@ def _is_of_factories(node: ast.expr | None, evidence: Evidence, depth: int = 4) 
 def _creates(helper: types.FunctionType) -> bool:
     """Tell whether a function returns what a factory of torch creates in it."""
     tree = scope(helper.__code__, helper.__globals__)
-    for node in returns(helper):
-        origin = find_origin(node.id, tree) if isinstance(node, ast.Name) and tree is not None else None
-        if (origin.kind if origin else kind_of(node)) == "created":
-            return True
-    return False
+    return tree is not None and any(_is_made_of_factories(node, tree) for node in returns(helper))
+
+
+def _is_made_of_factories(node: ast.expr, tree: ast.AST, before: ast.stmt | None = None, depth: int = 4) -> bool:
+    """Tell whether a factory creates a value, or a tensor in it that the function created before a statement."""
+    if kind_of(node) == "created":
+        return True
+    names = {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
+    line = {"line": before.lineno} if before is not None else {}
+    found = [find_origin(name, tree, **line, failed=before) for name in names]
+    return depth > 0 and any(
+        _is_made_of_factories(origin.value, tree, origin.statement, depth - 1)
+        for origin in found
+        if origin.value is not None and isinstance(origin.statement, ast.stmt)
+    )
+
+
+def _default(name: str, call: Call) -> ast.expr | None:
+    """Return the default of a function's argument."""
+    for node in ast.walk(call.scope) if call.scope is not None else ():
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == call.function:
+            positional = [*node.args.posonlyargs, *node.args.args]
+            with_default = positional[len(positional) - len(node.args.defaults) :]
+            pairs: list[tuple[ast.arg, ast.expr | None]] = [*zip(with_default, node.args.defaults, strict=True)]
+            pairs += zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+            return next((default for argument, default in pairs if argument.arg == name), None)
+    return None
 
 
 def _is_given_a_tensor(node: ast.expr, evidence: Evidence) -> bool:
