@@ -16,6 +16,8 @@ from samedevice.introspect.expressions import Expression
 from samedevice.introspect.frames import Call, scope
 from samedevice.introspect.objects import MISSING
 
+_LISTS = (ast.List, ast.Tuple, ast.ListComp)
+
 
 @dataclass(frozen=True, eq=False)
 class Argument:
@@ -179,6 +181,9 @@ def _flat(node: ast.expr, role: str, call: Call) -> Iterator[Argument]:
     if found is MISSING and isinstance(node, (ast.List, ast.Tuple)):
         for item in node.elts:
             yield from _flat(item, role, call)
+    elif found is MISSING and isinstance(node, ast.BinOp) and _makes_a_list(node):
+        for item in (node.left, node.right):
+            yield from _flat(item, role, call)
     elif found is MISSING and isinstance(node, ast.Dict):
         for item in node.values:
             yield from _flat(item, role, call)
@@ -187,6 +192,11 @@ def _flat(node: ast.expr, role: str, call: Call) -> Iterator[Argument]:
             yield from _flat(item, role, call)
     else:
         yield Argument(node, found, role)
+
+
+def _makes_a_list(node: ast.BinOp) -> bool:
+    """Tell whether an operator joins lists: `[first] + [part * 2 for part in parts]`."""
+    return isinstance(node.op, ast.Add) and any(isinstance(side, _LISTS) for side in (node.left, node.right))
 
 
 def _hands_on(node: ast.Call) -> bool:

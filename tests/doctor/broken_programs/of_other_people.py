@@ -463,3 +463,11 @@ def a_metric_in_a_list_of_a_model():
             return out
 
     Model().cuda()(torch.randn(2, 8, device="cuda"))
+
+
+@broken("input_not_moved", "[part * 2 for part in parts]")
+def a_list_made_in_the_failing_line():
+    def merge(parts, first):
+        return torch.cat([first] + [part * 2 for part in parts], dim=1)
+
+    merge([torch.randn(2, 3), torch.randn(2, 4)], torch.randn(2, 2, device="cuda"))

@@ -40,6 +40,10 @@ def moved_there(evidence: Evidence) -> Change:
     moved = evidence.expression.node
     if isinstance(moved, ast.Call) and origins.called(moved) in ("to", "cuda") and not evidence.call.in_library:
         return in_line(evidence, created_on(moved, device))
+    if isinstance(moved, ast.ListComp):
+        each = copy.deepcopy(moved)
+        each.elt = moved_to(moved.elt, device)
+        return in_line(evidence, text_of(each))
     return assigned(evidence, f"{evidence.expression.text}.to({device})")
 
 

@@ -87,6 +87,9 @@ def expected_device(node: ast.expr, call: Call) -> str:
             return _of_sides([node.left, *node.comparators], call)
         case ast.UnaryOp():
             return expected_device(node.operand, call)
+        case ast.ListComp(elt=item, generators=[ast.comprehension(iter=over), *_]):
+            is_known = kind_of(item) in ("created", "moved")
+            return expected_device(item if is_known else over, call)
         case ast.Subscript() | ast.Attribute():
             return expected_device(node.value, call)
         case ast.Starred():
