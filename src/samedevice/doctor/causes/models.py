@@ -10,7 +10,14 @@ from samedevice.doctor.causes.rewriting import at_the_end_of_init, before_line, 
 from samedevice.doctor.causes.wanted_device import device_at
 from samedevice.doctor.culprits.evidence import Evidence, created_and_called
 from samedevice.doctor.culprits.lone_tensor import refused_tensors
-from samedevice.doctor.culprits.models import has_others_there, is_in_forward, is_moved, is_taken_back, root_of
+from samedevice.doctor.culprits.models import (
+    has_others_there,
+    is_in_forward,
+    is_moved,
+    is_moved_in_parts,
+    is_taken_back,
+    root_of,
+)
 from samedevice.doctor.edits import Change, Source
 from samedevice.introspect import objects, origins
 from samedevice.introspect.expressions import text_of
@@ -36,11 +43,11 @@ def _is_on_the_cpu(evidence: Evidence) -> bool:
 
 @added_later.detect(order=95)
 def others_were_moved(evidence: Evidence) -> bool:
-    """Tell whether its model was moved, and other parameters are where it is wanted."""
+    """Tell whether other parameters of its model are where it is wanted, and not because they were moved alone."""
     if evidence.holder is None or not _is_on_the_cpu(evidence):
         return False
     root, call = root_of(evidence, evidence.holder)
-    return is_moved(root, call) and has_others_there(evidence, root, call)
+    return has_others_there(evidence, root, call) and (is_moved(root, call) or not is_moved_in_parts(root, call))
 
 
 @saved.detect(order=96)
@@ -171,7 +178,7 @@ def given_values(evidence: Evidence) -> Change:
             return Change(line, Source.of_call(frame).replaced(node, line))
     device = next((device for device in evidence.other_devices if device != "meta"), "") or "cuda"
     module = holder.expression.removesuffix(f".{holder.name}")  # it alone: the others have their values
-    return before_line(call, f'{module}.to_empty(device="{device}")  # then load its weights')
+    return before_line(evidence.call, f'{module}.to_empty(device="{device}")  # then load its weights')
 
 
 def _created_elsewhere(evidence: Evidence) -> Change:

@@ -18,9 +18,11 @@ def optimizer_failed(evidence: Evidence) -> bool:
 
 
 @state.fix
-def loaded_again(evidence: Evidence) -> Change:
+def loaded_again(evidence: Evidence) -> Change | None:
     """Load the optimizer's own state: that moves each part of it to its parameter."""
     holder = evidence.holder
     names = [name for name, _ in evidence.failure.optimizers()]
     name = holder.root if holder is not None and holder.kind == "state" else next(iter(names), "optimizer")
+    if name == "self":  # an optimizer of the program's own: its code has to create the state where the parameter is
+        return None
     return before_line(evidence.failure.user_call, f"{name}.load_state_dict({name}.state_dict())")

@@ -26,7 +26,9 @@ def is_asked_for_without_a_number(evidence: Evidence) -> bool:
     """Tell whether it is on the first of several GPUs because "cuda" has no number."""
     if not evidence.is_between_gpus:
         return False
-    node = (evidence.origin.value if evidence.origin.kind in ("moved", "created") else None) or evidence.expression.node
+    node = (
+        evidence.origin.value if evidence.origin.kind in ("moved", "created", "call") else None
+    ) or evidence.expression.node
     helper = function_of(node.func, evidence.origin_call) if isinstance(node, ast.Call) else None
     if helper is not None and moved_to_by(helper) == "cuda:0":
         return any(_names_no_number(result, evidence.origin_call) for result in returns(helper))

@@ -158,7 +158,10 @@ def _named(operand: Operand, holder: Holder | None, failure: Failure) -> tuple[E
     ):
         return operand.argument.expression, operand.call  # a replica's own words
     if tensor is not None:
-        if named := failure.expression(tensor):
+        named = failure.expression(tensor)
+        # `params[4]` is a name for it, and nothing that the failing line has.
+        is_an_item = named is not None and isinstance(named[0].node, ast.Subscript)
+        if named and not (is_an_item and holder and holder.moves and holder.is_named):
             return named
         in_a_librarys = (
             failure.third_party_calls and holder and objects.is_module(holder.module) and is_of_a_library(holder)

@@ -159,7 +159,7 @@ def moved_to_by(helper: types.FunctionType) -> str:
 
 
 def _written_device(result: ast.expr | None) -> str:
-    """Return the device of `x.cuda()`, `x.cpu()` and `x.to("cuda:1")`; "" for any other expression."""
+    """Return the device of `x.cuda()`, `x.cpu()`, `x.to("cuda:1")` and `f(device="cuda")`; "" for anything else."""
     match result:
         case ast.Call(func=ast.Attribute(attr="cuda"), args=[], keywords=[]):
             return "cuda:0"
@@ -167,6 +167,10 @@ def _written_device(result: ast.expr | None) -> str:
             return "cpu"
         case ast.Call(func=ast.Attribute(attr="to"), args=[ast.Constant(value=str(device))]):
             return "cuda:0" if device == "cuda" else device
+        case ast.Call():
+            named = device_argument(result)
+            if isinstance(named, ast.Constant) and type(named.value) is str:
+                return "cuda:0" if named.value == "cuda" else named.value
     return ""
 
 

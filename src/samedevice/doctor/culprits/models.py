@@ -31,6 +31,11 @@ def is_moved(root: str, call: Call) -> bool:
     return any(not _is_to_cpu(move) for move in _moves(root, call) if move.lineno <= call.line)
 
 
+def is_moved_in_parts(root: str, call: Call) -> bool:
+    """Tell whether the program moves parts of a model, such as `model.head`."""
+    return any(text_of(move.func.value).startswith((f"{root}.", f"{root}[")) for move in _all_moves(call))  # type: ignore[attr-defined]
+
+
 def is_taken_back(root: str, call: Call) -> bool:
     """Tell whether the program moves a model to the CPU."""
     return any(_is_to_cpu(move) for move in _moves(root, call))
@@ -66,9 +71,13 @@ def is_in_forward(evidence: Evidence, within: Call | None = None) -> bool:
 
 def _moves(root: str, call: Call) -> list[ast.Call]:
     """Return the calls that move the model itself."""
+    return [move for move in _all_moves(call) if text_of(move.func.value) == root]  # type: ignore[attr-defined]
+
+
+def _all_moves(call: Call) -> list[ast.Call]:
+    """Return the calls of a frame that move something."""
     nodes = [node for node in ast.walk(call.scope) if isinstance(node, ast.Call)] if call.scope is not None else []
-    moves = [node for node in nodes if isinstance(node.func, ast.Attribute) and origins.called(node) in origins.MOVES]
-    return [move for move in moves if text_of(move.func.value) == root]  # type: ignore[attr-defined]
+    return [node for node in nodes if isinstance(node.func, ast.Attribute) and origins.called(node) in origins.MOVES]
 
 
 def _is_to_cpu(move: ast.Call) -> bool:
