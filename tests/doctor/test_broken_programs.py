@@ -11,7 +11,7 @@ from concurrent.futures import Future
 import numpy
 import pytest
 import torch
-from tests.doctor.broken_programs import models_and_batches, of_other_people, one_thing, state  # noqa: F401
+from tests.doctor.broken_programs import behind_names, models_and_batches, of_other_people, one_thing, state  # noqa: F401
 from tests.doctor.broken_programs.kept import PROGRAMS, classifier, loader
 from tests.doctor.broken_programs.mendable import MENDABLE
 from tests.doctor.broken_programs.sources import LIBRARY, WITH_A_LIBRARY, WITHOUT_A_FILE

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 import yaml
 from mkdocs.exceptions import PluginError
-from tests.doctor.broken_programs import models_and_batches, of_other_people, one_thing, state  # noqa: F401
+from tests.doctor.broken_programs import behind_names, models_and_batches, of_other_people, one_thing, state  # noqa: F401
 from tests.doctor.broken_programs.kept import PROGRAMS
 from tests.doctor.broken_programs.mendable import MENDABLE
 from tests.doctor.test_not_device_errors import TEXTS

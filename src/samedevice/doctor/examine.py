@@ -21,7 +21,7 @@ def find_culprits(error: BaseException, likely: Sequence[str], is_mismatch: bool
 
     Arguments:
         error: the exception; its frames are alive.
-        likely: the ids of the causes that its text suggests, likeliest first.
+        likely: the ids of the causes that its text suggests, the most likely first.
         is_mismatch: whether its text only says that tensors on two devices met, which many causes have.
     """
     error = _first_told(error)

@@ -140,7 +140,7 @@ class Call:
 
 
 def _runs(attribute: object, code: types.CodeType) -> bool:
-    """Tell whether a class's attribute is a method that runs `code`; the script's `def train(model)` is none."""
+    """Tell whether a class's attribute is a method that runs `code`; a script's `def train(model)` is not."""
     if type(attribute) is not types.FunctionType:
         return True  # a property, or what a decorator made
     return any(function.__code__ is code for function in classes.wrapped(attribute)) or code.co_varnames[0] == "self"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.doctor.broken_programs import models_and_batches, of_other_people, one_thing, state  # noqa: F401
+from tests.doctor.broken_programs import behind_names, models_and_batches, of_other_people, one_thing, state  # noqa: F401
 from tests.doctor.broken_programs.kept import PROGRAMS, Broken
 
 from real_programs import applied

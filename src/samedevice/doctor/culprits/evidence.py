@@ -33,7 +33,7 @@ class Evidence:
         origin_call: the frame in which `origin` was read.
         origin_name: what the tensor is called in that frame; "" where it has no name.
         failure: the frames.
-        likely_causes: the ids of the causes that the error's text suggests, likeliest first.
+        likely_causes: the ids of the causes that the error's text suggests, the most likely first.
     """
 
     expression: Expression
@@ -87,7 +87,7 @@ def gather(operand: Operand, operands: list[Operand], failure: Failure, likely_c
         operand: the tensor in the wrong place.
         operands: all tensors that met in the failing operation.
         failure: the frames.
-        likely_causes: the ids of the causes that the error's text suggests, likeliest first.
+        likely_causes: the ids of the causes that the error's text suggests, the most likely first.
     """
     holder = failure.holder(operand.tensor) if operand.tensor is not None else None
     expression, call = _named(operand, holder, failure)

@@ -40,7 +40,7 @@ class LikelyCause:
 
 
 def rank(reading: Reading) -> tuple[LikelyCause, ...]:
-    """Return the causes that `reading.message` can have, likeliest first; at most five."""
+    """Return the causes that `reading.message` can have, the most likely first; at most five."""
     points: dict[str, float] = {}
     because: dict[str, list[tuple[float, str]]] = {}
 
