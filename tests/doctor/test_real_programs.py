@@ -13,21 +13,12 @@ import pytest
 from real_programs import FOLDER, judged
 
 PROGRAMS = sorted(path.stem for path in FOLDER.glob("*.py"))
-OTHER_CULPRIT = {"teacher_second_gpu": "of two results on two GPUs, the first GPU's is accused"}
-OTHER_CAUSE = {
-    "a2c_bootstrap": "called a running total, because it is in a list that grows",
-    "mel_frontend": "called a batch: a dict of the module keeps it",
-    "nf4_codebook": "called an activation: the helper computes with what it created",
-    "timeseries_scaler": "called a batch: an object that is no module holds it",
-    "instance_bank": "called a running total, because the object writes to it",
-    "beam_search": "called a running total, because the loop assigns to it",
-    "ddpm_extract": "called a batch: it came as an argument",
-}
+OTHER_CULPRIT: dict[str, str] = {}
+OTHER_CAUSE: dict[str, str] = {}
 SECOND_FIX = {
     "confmat_callback": "the targets fail next, which another list holds",
     "seeded_loader": "the frames do not show where the loader was created",
     "ppo_gae": "the rewards fail next, which another name holds",
-    "teacher_second_gpu": "the two losses fail next",
 }
 
 

@@ -67,6 +67,11 @@ class Change:
         files = {part.source.file: part.source for part in self.parts}
         return tuple(edit for source in files.values() for edit in _edits(source, self.parts))
 
+    @property
+    def stands_already(self) -> bool:
+        """Whether the program has it as it is: the lines to replace are the same, those to put above are above."""
+        return bool(self.parts) and all(_stands(edit, self.parts) for edit in self.edits)
+
     def __add__(self, other: "Change") -> "Change":
         """Make another change in the same go."""
         return Change(self.text, (*self.parts, *other.parts))
@@ -121,6 +126,14 @@ class Source:
             return False
         line = self.lines[statement.lineno - 1]
         return not line.encode()[: statement.col_offset].strip() and not line.lstrip().startswith("elif ")
+
+
+def _stands(edit: Edit, parts: Iterable[Part]) -> bool:
+    if edit.action == "replace":
+        return edit.text == edit.old
+    source = next(part.source for part in parts if part.source.file == edit.file and part.start[0] == edit.line)
+    above = [line.strip() for line in source.lines[: edit.line - 1] if line.strip()]
+    return above[-1:] == [edit.text.strip()]
 
 
 def _edits(source: Source, parts: Iterable[Part]) -> list[Edit]:

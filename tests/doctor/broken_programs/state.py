@@ -117,7 +117,7 @@ def a_metric_object():
         metric.update(y.cuda(), y.cuda())
 
 
-@broken("metric_or_accumulator_state", "outputs[0]")
+@broken("tensors_of_two_devices_joined", "outputs[0]")
 def a_list_that_began_on_the_cpu():
     model = classifier().cuda()
     outputs = [torch.zeros(1, 4)]

@@ -1,5 +1,6 @@
 """The edits of every broken program, applied by a machine: the program then runs."""
 
+import ast
 import importlib.util
 import inspect
 import linecache
@@ -14,6 +15,7 @@ from tests.doctor.broken_programs.kept import PROGRAMS, Broken
 
 from real_programs import applied
 from samedevice import explain, simulate_cuda
+from samedevice.doctor.edits import Change, Source
 
 # What no line of the program can fix, or only on another machine.
 ADVICE = {
@@ -58,6 +60,16 @@ def edited(broken: Broken, diagnosis, folder: Path):
     return getattr(module, broken.run.__name__)
 
 
+def test_a_line_that_already_stands_is_no_change():
+    source = Source("train.py", "main", ["def main():\n", "    x = x.to(device)\n", "    y = model(x)\n"])
+    _, ran = ast.parse("".join(source.lines)).body[0].body
+    assert Change("", source.above(ran, "x = x.to(device)")).stands_already
+    assert Change("", source.replaced(ran, "y = model(x)")).stands_already
+    assert not Change("", source.above(ran, "model.to(device)")).stands_already
+    assert not Change("", source.replaced(ran, "y = model(x.cpu())")).stands_already
+    assert not Change("only words").stands_already
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ADVICE)
 def test_advice_has_no_edits(name):
@@ -74,6 +86,7 @@ def test_the_edits_end_the_error(name, tmp_path):
         pytest.skip("Windows has no fork")
     _, diagnosis = outcome(broken.run)
     assert diagnosis.culprits[0].edits, f"no edits: {diagnosis.culprits[0].fix}"
+    assert all(edit.text != edit.old for edit in diagnosis.culprits[0].edits)
     fixed = edited(broken, diagnosis, tmp_path)
     again = outcome(fixed)
     assert again is None, f"{diagnosis.culprits[0].edits}\n{again[0]}"

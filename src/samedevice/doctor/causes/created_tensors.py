@@ -101,12 +101,22 @@ def _created_in_its_class(evidence: Evidence) -> Change | None:
     return Change(f"self.{holder.name} = {new}", Source.of_method(assignment.method).replaced(assignment.value, new))
 
 
+@written.detect(order=99)
+def is_written_at_an_index_of_an_object(evidence: Evidence) -> bool:
+    """Tell whether `self.x[index] = values` writes to what an object keeps."""
+    return evidence.is_of_an_object and _is_written_at_an_index(evidence)
+
+
 @written.detect(order=120)
 def is_written_at_an_index(evidence: Evidence) -> bool:
     """Tell whether `x[index] = values` writes it, or writes to it what is elsewhere."""
+    return _is_written_at_an_index(evidence) and evidence.origin.kind not in ("loop", "argument")
+
+
+def _is_written_at_an_index(evidence: Evidence) -> bool:
     match evidence.operand.call.node:
-        case ast.Assign(targets=[ast.Subscript(slice=index)]) if not isinstance(index, ast.Slice):
-            return evidence.origin.kind not in ("loop", "argument")
+        case ast.Assign(targets=[ast.Subscript(slice=index)]):
+            return not isinstance(index, ast.Slice)
     return False
 
 

@@ -1,22 +1,26 @@
-"""Tensors and layers that a module keeps in plain Python, where `.to()` does not see them."""
+"""Tensors and layers that a module or an object keeps in plain Python, where `.to()` does not see them."""
 
 import ast
 import re
 
-from samedevice.doctor.causes.created_tensors import asks_for_a_device
+from samedevice.doctor.causes.created_tensors import asks_for_a_device, is_target
 from samedevice.doctor.causes.registry import cause
 from samedevice.doctor.causes.rewriting import assigned, at_the_end_of_init, in_line
 from samedevice.doctor.causes.wanted_device import device_at
 from samedevice.doctor.culprits.evidence import Evidence
+from samedevice.doctor.culprits.models import is_fed_to_a_model
 from samedevice.doctor.edits import Change, Part, Source
 from samedevice.introspect import classes, objects, origins
 from samedevice.introspect.expressions import text_of
-from samedevice.introspect.frames import Call
+from samedevice.introspect.frames import Call, scope
+from samedevice.introspect.libraries import is_library
 from samedevice.introspect.origins import kind_of
+from samedevice.introspect.values import function_of, returns
 from samedevice.placement.holders import Holder
 
 unregistered = cause("unregistered_tensor_attribute", is_of_any_mismatch=True)
 cached = cause("cached_before_move")
+plain_object = cause("kept_by_a_plain_object")
 
 
 @cached.detect(order=102)
@@ -33,6 +37,22 @@ def is_kept_from_a_call(evidence: Evidence) -> bool:
         return False
     later = [assignment.value for assignment in origins.reassigned(holder.module, holder.name)]
     return any(kind_of(value) == "call" or asks_for_a_device(value) for value in later)
+
+
+@cached.detect(order=112)
+def is_kept_by_a_function(evidence: Evidence) -> bool:
+    """Tell whether a function of the program returned what it keeps in a global from an earlier call."""
+    node = evidence.origin.value
+    helper = function_of(node.func, evidence.origin_call) if isinstance(node, ast.Call) else None
+    if evidence.origin.kind != "call" or helper is None or is_library(helper.__code__.co_filename):
+        return False
+    tree = scope(helper.__code__, helper.__globals__)
+    if tree is None or not any(asks_for_a_device(inner) for inner in ast.walk(tree) if isinstance(inner, ast.Call)):
+        return False
+    kept = [result.value for result in returns(helper) if isinstance(result, ast.Subscript)]
+    return any(
+        isinstance(keeper, ast.Name) and objects.is_one_of(helper.__globals__.get(keeper.id), dict) for keeper in kept
+    )
 
 
 @cached.fix
@@ -74,6 +94,17 @@ def _line_in_the_class(call: Call, name: str) -> tuple[Part, ...]:
 def is_in_plain_python(evidence: Evidence) -> bool:
     """Tell whether a module holds it otherwise than as a parameter or a buffer."""
     return evidence.is_unregistered
+
+
+@plain_object.detect(order=109)
+def is_kept_by_an_object(evidence: Evidence) -> bool:
+    """Tell whether an object that is no module keeps it, such as a scaler, and it is no batch and no target."""
+    holder = evidence.holder
+    if holder is None or not evidence.is_of_an_object or evidence.is_between_gpus:
+        return False
+    is_its_own = holder.root == "self"  # a method of that object failed
+    came_in = evidence.origin.kind == "loop" or (evidence.origin.kind == "call" and not is_its_own)
+    return not (came_in or is_fed_to_a_model(evidence) or is_target(evidence))
 
 
 @unregistered.fix

@@ -106,7 +106,10 @@ class Cause:
     def _change_of(self, evidence: Evidence) -> Change:
         """Write the line to change for one tensor alone."""
         own = self._fix(evidence) if self._fix is not None else None
-        return own or moved_there(evidence)
+        if own is not None and not own.stands_already:
+            return own
+        usual = moved_there(evidence)
+        return Change(usual.text) if usual.stands_already else usual
 
     def sentence(self, expression: str, device: str, shape: tuple[int, ...] | None, owner: str) -> str:
         """Say what the culprit is, where it is and who holds it."""

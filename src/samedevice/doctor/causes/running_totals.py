@@ -72,6 +72,14 @@ def reset_on_its_device(evidence: Evidence) -> Change | None:
     return with_the_device_of_the_old(evidence)
 
 
+@joined.detect(order=129)
+def is_in_a_list_of_two_devices(evidence: Evidence) -> bool:
+    """Tell whether the list that the failing line makes one tensor of holds tensors of two devices itself."""
+    node = evidence.operand.argument.node
+    is_kept = isinstance(node, ast.Name | ast.Attribute)
+    return is_kept and is_joined(evidence.operand) and all(o.argument.node is node for o in evidence.other_operands)
+
+
 @joined.detect(order=140)
 def is_in_a_joined_list(evidence: Evidence) -> bool:
     """Tell whether it is in a list that the failing line makes one tensor of, and nobody just created it."""
@@ -103,10 +111,18 @@ def _is_given_in(loop: ast.AST, name: str) -> bool:
     """Tell whether a loop assigns to a name, or writes to it in place."""
     for node in ast.walk(loop):
         match node:
-            case ast.Assign(targets=[target]) | ast.AugAssign(target=target):
-                if name in ast.unparse(target):
-                    return True
+            case ast.AugAssign(target=target) if name in ast.unparse(target):
+                return True
+            case ast.Assign(targets=[target], value=new) if name in ast.unparse(target) and _takes_in(new, name):
+                return True
             case ast.Call(func=ast.Attribute(attr=method, value=base)) if method.endswith("_"):
                 if text_of(base) == name:
                     return True
     return False
+
+
+def _takes_in(new: ast.expr, name: str) -> bool:
+    """Tell whether a new value is made of the old one and of something else: a view of the old one is no total."""
+    names = {ast.unparse(node) for node in ast.walk(new) if isinstance(node, ast.Name | ast.Attribute)}
+    roots = {other.partition(".")[0] for other in names if not other.startswith(name)}
+    return name in names and bool(roots - {"torch", "F", "nn"})

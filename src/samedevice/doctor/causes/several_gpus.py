@@ -1,13 +1,15 @@
 """A model over several GPUs: an activation that stayed behind, and "cuda" where a number was meant."""
 
 import ast
+import types
 
 from samedevice.doctor.causes.registry import cause
 from samedevice.doctor.culprits.evidence import Evidence
-from samedevice.doctor.culprits.expected_device import moved_to_by
 from samedevice.doctor.culprits.lone_tensor import refused_tensors
 from samedevice.introspect import objects, origins
-from samedevice.introspect.frames import Call
+from samedevice.introspect.frames import Call, scope
+from samedevice.introspect.libraries import is_library
+from samedevice.introspect.origins import find_origin
 from samedevice.introspect.values import function_of, returns, value
 
 activation = cause("split_model_activation_not_moved")
@@ -30,8 +32,8 @@ def is_asked_for_without_a_number(evidence: Evidence) -> bool:
         evidence.origin.value if evidence.origin.kind in ("moved", "created", "call") else None
     ) or evidence.expression.node
     helper = function_of(node.func, evidence.origin_call) if isinstance(node, ast.Call) else None
-    if helper is not None and moved_to_by(helper) == "cuda:0":
-        return any(_names_no_number(result, evidence.origin_call) for result in returns(helper))
+    if helper is not None and _computes_with_no_number(helper):
+        return True
     return _names_no_number(node, evidence.origin_call)
 
 
@@ -39,6 +41,32 @@ def is_asked_for_without_a_number(evidence: Evidence) -> bool:
 def is_on_another_gpu(evidence: Evidence) -> bool:
     """Tell whether it is on another GPU than what it met."""
     return evidence.is_between_gpus
+
+
+def _computes_with_no_number(helper: types.FunctionType) -> bool:
+    """Tell whether a function of the program creates or moves what it returns with "cuda", without a number."""
+    tree = scope(helper.__code__, helper.__globals__)
+    if tree is None or is_library(helper.__code__.co_filename):
+        return False
+    values, names = list(returns(helper)), set[str]()
+    for node in values:  # which grows by what its names were given
+        if any(_is_bare_cuda(call) for call in ast.walk(node) if isinstance(call, ast.Call)):
+            return True
+        found = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)} - names
+        names |= found
+        values += filter(None, (find_origin(name, tree).value for name in sorted(found)))
+    return False
+
+
+def _is_bare_cuda(call: ast.Call) -> bool:
+    named = [*call.args[:1], *filter(None, [origins.device_argument(call)])]
+    if origins.called(call) == "cuda":
+        return isinstance(call.func, ast.Attribute) and not named
+    is_a_move = origins.called(call) in ("to", "device")
+    return any(
+        isinstance(device, ast.Constant) and device.value == "cuda"
+        for device in (named if is_a_move else filter(None, [origins.device_argument(call)]))
+    )
 
 
 def _names_no_number(node: ast.expr, call: Call) -> bool:

@@ -137,6 +137,9 @@ def misplaced(operands: list[Operand], failure: Failure) -> list[Operand]:
     ]
     if loose := [operand for operand, holder in holders if holder and not holder.moves]:
         return loose
+    targets = [operand for operand in operands if operand.role == "target"]
+    if len(targets) == 1 and _number_on(targets[0].device, operands) == 1:
+        return targets  # a loss is computed where the model's output is
     # Of two activations the one that is behind: a model over several GPUs begins at the first.
     furthest = max(devices, key=lambda device: int(device.partition(":")[2] or 0))
     home = next((operand.device for operand, holder in holders if holder), furthest)
