@@ -1,8 +1,8 @@
 """Programs in the style of real code, after real reports: the culprit, the cause, and the fix at the first try.
 
-Each file of real_programs/ begins with the culprits and the causes that are right. Eighty-four of them were written
-before the doctor was run on them, in November 2026: then it named 80 culprits and 71 causes as they stand there, and
-72 fixes ended the error at once.
+Each file of real_programs/ begins with the culprits and the causes that are right. 123 of them were written before the
+doctor was run on them, in November 2026: then it named 117 culprits and 101 causes as they stand there, and 102 fixes
+ended the error at once. The last 39 of these: 37, 30 and 30.
 """
 
 import json
@@ -13,8 +13,14 @@ import pytest
 from real_programs import FOLDER, judged
 
 PROGRAMS = sorted(path.stem for path in FOLDER.glob("*.py"))
-OTHER_CULPRIT: dict[str, str] = {}
-OTHER_CAUSE: dict[str, str] = {}
+OTHER_CULPRIT = {"curriculum_losses": "the tensor that is written to, instead of the values"}
+OTHER_CAUSE = {
+    "ema_callback": "called a running total, because the object writes to it",
+    "griffin_lim": "said to be created without a device, which an object did",
+    "lookahead": "called a batch: a list of an object keeps it, and no name does",
+    "relpos_cache": "said to be unregistered, not a table kept from before the move",
+    "snapshot_export": "a callback's method takes the model back, which the frames do not show",
+}
 SECOND_FIX = {
     "confmat_callback": "the targets fail next, which another list holds",
     "seeded_loader": "the frames do not show where the loader was created",

@@ -131,6 +131,11 @@ def created_once(evidence: Evidence) -> Change | None:
         name = module.removeprefix("self.")
     if layer is None:
         return None
+    first = origins.assigned_in(call.method_of, name, "__init__") if holder.is_named else None
+    if first is not None and isinstance(first.value, ast.Constant) and first.value.value is None:
+        # The first call creates it and later ones keep it: it only has to begin on the right device.
+        moved = f"{text_of(layer)}.to({device_at(evidence, call, layer.lineno)})"
+        return Change(f"self.{name} = {moved}", Source.of_call(call).replaced(layer, moved))
     line = f"self.{name} = {text_of(_Sizes(call).visit(copy.deepcopy(layer)))}"
     there = at_the_end_of_init(call, line)
     parts = (*there, *Source.of_call(call).replaced(layer, f"self.{name}")) if there else ()

@@ -9,7 +9,7 @@ from typing import Any
 from samedevice.doctor.causes.wanted_device import device_at
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.edits import Change, Part, Source, statement_of
-from samedevice.introspect import objects, origins
+from samedevice.introspect import classes, objects, origins
 from samedevice.introspect.expressions import parsed, text_of
 from samedevice.introspect.frames import Call, scope
 from samedevice.introspect.libraries import is_library
@@ -61,18 +61,30 @@ def assigned(evidence: Evidence, new: str) -> Change:
         if type(whole) is tuple and name not in text_of(call.statement or ast.Pass()):
             items = f"tuple({new.replace(name, 'item')} for item in {of_a_tuple[1]})"
             return before_line(call, f"{of_a_tuple[1]} = {items}")
+        if (named_tuple := _named_tuple(whole, call)) and name not in text_of(call.statement or ast.Pass()):
+            items = f"{named_tuple}(*({new.replace(name, 'item')} for item in {of_a_tuple[1]}))"
+            return before_line(call, f"{of_a_tuple[1]} = {items}")
         is_of_a_class = evidence.holder is not None and evidence.holder.kind == "class attribute"
-        if objects.is_one_of(whole, tuple) or is_of_a_class:
+        is_of_a_tensor = objects.is_tensor(whole) and "." in of_a_tuple[2]  # a view such as `.T`
+        if objects.is_one_of(whole, tuple) or is_of_a_class or is_of_a_tensor:
             return in_line(evidence, new)
     if not _is_assignable(name, call):
         return in_line(evidence, new)
-    above = before_line(call, f"{name} = {new}")
+    above = before_line(call, f"{name} = {new}", evidence.taken_in)
     return above if above.parts else Change(above.text, in_line(evidence, new).parts)
 
 
-def before_line(call: Call, text: str) -> Change:
-    """Write a line before the one that failed in a frame."""
-    statement = statement_of(call)
+def _named_tuple(whole: Any, call: Call) -> str:
+    """Return the name of a named tuple's class, if a frame knows it and all that the tuple has are tensors."""
+    if not objects.is_one_of(whole, tuple) or not all(map(objects.is_tensor, tuple.__iter__(whole))):
+        return ""
+    name = classes.name(type(whole))
+    return name if value(parsed(name), call) is type(whole) and "_fields" in classes.namespace(type(whole)) else ""
+
+
+def before_line(call: Call, text: str, statement: ast.stmt | None = None) -> Change:
+    """Write a line before the one that failed in a frame, or before another statement there."""
+    statement = statement or statement_of(call)
     return Change(text, Source.of_call(call).above(statement, text) if statement is not None else ())
 
 

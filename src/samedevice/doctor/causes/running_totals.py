@@ -3,7 +3,7 @@
 import ast
 import re
 
-from samedevice.doctor.causes.created_tensors import put_in_a_buffers_place, with_the_device_of_the_old
+from samedevice.doctor.causes.created_tensors import is_created, put_in_a_buffers_place, with_the_device_of_the_old
 from samedevice.doctor.causes.registry import cause
 from samedevice.doctor.causes.rewriting import assigned, in_line
 from samedevice.doctor.causes.wanted_device import device_at
@@ -83,7 +83,7 @@ def is_in_a_list_of_two_devices(evidence: Evidence) -> bool:
 @joined.detect(order=140)
 def is_in_a_joined_list(evidence: Evidence) -> bool:
     """Tell whether it is in a list that the failing line makes one tensor of, and nobody just created it."""
-    return is_joined(evidence.operand) and evidence.origin.kind != "created"
+    return is_joined(evidence.operand) and not is_created(evidence)
 
 
 @joined.fix

@@ -9,7 +9,7 @@ from samedevice.doctor.culprits.lone_tensor import refused_tensors
 from samedevice.introspect import objects, origins
 from samedevice.introspect.frames import Call, scope
 from samedevice.introspect.libraries import is_library
-from samedevice.introspect.origins import find_origin
+from samedevice.introspect.origins import find_origin, kind_of
 from samedevice.introspect.values import function_of, returns, value
 
 activation = cause("split_model_activation_not_moved")
@@ -21,6 +21,16 @@ default_index = cause("wrong_default_index", is_alone=True)
 def met_a_parameter_on_another_gpu(evidence: Evidence) -> bool:
     """Tell whether it is a parameter or a buffer on another GPU than what it met."""
     return evidence.is_registered and evidence.is_between_gpus
+
+
+@activation.detect(order=98)
+def is_kept_by_forward(evidence: Evidence) -> bool:
+    """Tell whether a module on another GPU computed it and keeps it as an attribute, such as an auxiliary loss."""
+    holder = evidence.holder
+    if holder is None or not evidence.is_between_gpus or not evidence.is_unregistered or holder.kind != "attribute":
+        return False
+    values = [assignment.value for assignment in origins.reassigned(holder.module, holder.name)]
+    return any(not isinstance(value, ast.Constant) and kind_of(value) in ("call", "other") for value in values)
 
 
 @default_index.detect(order=110)

@@ -72,7 +72,8 @@ def _is_used_here(name: str, evidence: Evidence) -> bool:
                 continue
         mine = [part for part in parts if any(_is_named(inner, name) for inner in ast.walk(part))]
         values = [value(part, call) for part in parts if part not in mine]
-        others = [tensor for tensor in values if objects.is_tensor(tensor) and objects.shape(tensor) != ()]
+        culprit = evidence.operand.tensor  # which moves too
+        others = [t for t in values if objects.is_tensor(t) and objects.shape(t) != () and t is not culprit]
         if mine and others and all(objects.device(other) == evidence.operand.device for other in others):
             return True
     return False

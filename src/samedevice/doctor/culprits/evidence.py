@@ -34,6 +34,7 @@ class Evidence:
         origin_name: what the tensor is called in that frame; "" where it has no name.
         failure: the frames.
         likely_causes: the ids of the causes that the error's text suggests, the most likely first.
+        taken_in: the statement above the failing one that took a part or a copy of it, which then failed.
     """
 
     expression: Expression
@@ -46,6 +47,7 @@ class Evidence:
     origin_name: str
     failure: Failure
     likely_causes: tuple[str, ...]
+    taken_in: ast.stmt | None = None
 
     @property
     def other_devices(self) -> tuple[str, ...]:
@@ -91,12 +93,14 @@ def gather(operand: Operand, operands: list[Operand], failure: Failure, likely_c
     """
     holder = failure.holder(operand.tensor) if operand.tensor is not None else None
     expression, call = _named(operand, holder, failure)
+    if isinstance(expression.node, ast.Attribute) and objects.is_tensor(value(expression.node.value, call)):
+        expression = Expression.of(expression.node.value)  # `x` of `x.T`
     named = value(expression.node, call)
     if holder is None and operand.tensor is not None and named is not operand.tensor and objects.is_tensor(named):
         # A copy that nobody holds: what the line names is what has to move.
         failure.want(named)
         operand, holder = replace(operand, tensor=named), failure.holder(named)
-    argument = operand.argument
+    argument, taken_in = operand.argument, None
     if operand.origin is not None:
         expression, call = argument.expression, operand.call
         source = Provenance(operand.origin, call, "")
@@ -109,6 +113,7 @@ def gather(operand: Operand, operands: list[Operand], failure: Failure, likely_c
         if holder is None and (part := _part_of(source, operand, failure)):
             # A view or a copy of what an object holds: that is what has to move.
             node, tensor, holder = part
+            taken_in = source.origin.statement if isinstance(source.origin.statement, ast.stmt) else None
             expression, call = Expression.of(node), source.call
             operand = replace(operand, tensor=tensor)
             source = Provenance(Origin("other", None, None), call, expression.text)
@@ -120,7 +125,17 @@ def gather(operand: Operand, operands: list[Operand], failure: Failure, likely_c
         holder = failure.unregistered_holder(operand.tensor) or holder
     elsewhere = tuple(other for other in operands if other.device != operand.device)
     return Evidence(
-        expression, call, operand, elsewhere, holder, source.origin, source.call, source.name, failure, likely_causes
+        expression,
+        call,
+        operand,
+        elsewhere,
+        holder,
+        source.origin,
+        source.call,
+        source.name,
+        failure,
+        likely_causes,
+        taken_in,
     )
 
 

@@ -5,12 +5,15 @@ import sys
 import types
 from typing import Any
 
-from samedevice.introspect import objects
+from samedevice.introspect import objects, origins
 from samedevice.introspect.frames import Call, scope
 from samedevice.introspect.libraries import is_library
 from samedevice.introspect.objects import MISSING
 from samedevice.introspect.origins import device_argument, find_origin, kind_of
 from samedevice.introspect.values import function_of, returns, value, value_in
+
+# What these return may be on another device than what they are given.
+_ELSEWHERE = origins.FACTORIES | origins.MOVES | {"numpy", "device"}
 
 
 def receiver(node: ast.expr, call: Call) -> tuple[ast.expr, Any] | None:
@@ -108,7 +111,10 @@ def is_told_by_source(node: ast.expr, call: Call) -> bool:
     match node:
         case ast.Call():
             helper = function_of(node.func, call)
-            return helper is not None and (_makes_by_default(helper) or bool(moved_to_by(helper)))
+            if helper is None:
+                return False
+            is_told = all(value(argument, call) is not MISSING for argument in node.args) and _only_computes(helper)
+            return is_told or _makes_by_default(helper) or bool(moved_to_by(helper))
         case ast.BinOp():
             return all(
                 value(side, call) is not MISSING or is_told_by_source(side, call) for side in (node.left, node.right)
@@ -148,6 +154,23 @@ def _makes_by_default(helper: types.FunctionType) -> bool:
         and all(device_argument(node) is None for node in ast.walk(result) if isinstance(node, ast.Call))
         for result in results
     )
+
+
+def _only_computes(helper: types.FunctionType) -> bool:
+    """Tell whether a function of the program creates and moves nothing, and takes nothing of an object's or of others.
+
+    Then its result is where its arguments are.
+    """
+    tree = scope(helper.__code__, helper.__globals__)
+    if tree is None or is_library(helper.__code__.co_filename):
+        return False
+    nodes = list(ast.walk(tree))
+    given = set(helper.__code__.co_varnames)
+    read = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    outside = [helper.__globals__.get(name) for name in read - given]
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    is_plain = all(outer is None or objects.is_one_of(outer, types.ModuleType, float, int) for outer in outside)
+    return is_plain and "self" not in given and all(origins.called(node) not in _ELSEWHERE for node in calls)
 
 
 def moved_to_by(helper: types.FunctionType) -> str:

@@ -1,11 +1,12 @@
 """What the program does with the model that holds or meets a tensor: names it, moves it, takes it back, runs it."""
 
 import ast
+import types
 
 from samedevice.doctor.culprits.evidence import Evidence
-from samedevice.introspect import objects, origins
+from samedevice.introspect import classes, objects, origins
 from samedevice.introspect.expressions import parsed, text_of
-from samedevice.introspect.frames import Call
+from samedevice.introspect.frames import Call, scope
 from samedevice.introspect.origins import find_origin
 from samedevice.introspect.values import value
 from samedevice.placement.holders import Holder, held_by_module
@@ -37,8 +38,19 @@ def is_moved_in_parts(root: str, call: Call) -> bool:
 
 
 def is_taken_back(root: str, call: Call) -> bool:
-    """Tell whether the program moves a model to the CPU."""
-    return any(_is_to_cpu(move) for move in _moves(root, call))
+    """Tell whether the program moves a model to the CPU, in a frame or in another method of the object that runs."""
+    if any(_is_to_cpu(move) for move in _moves(root, call)):
+        return True
+    methods = [objects.method(call.method_of, name) for name in _names_of_methods(call)] if root[:5] == "self." else []
+    trees = [scope(method.__code__, method.__globals__) for method in methods if method is not None]
+    calls = [node for tree in trees if tree is not None for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    moves = [node for node in calls if isinstance(node.func, ast.Attribute) and origins.called(node) in origins.MOVES]
+    return any(_is_to_cpu(move) and text_of(move.func.value) == root for move in moves)  # type: ignore[attr-defined]
+
+
+def _names_of_methods(call: Call) -> list[str]:
+    namespaces = [classes.namespace(kind) for kind in classes.mro(type(call.method_of))]
+    return [name for names in namespaces for name, inner in names.items() if isinstance(inner, types.FunctionType)]
 
 
 def has_others_there(evidence: Evidence, root: str, call: Call) -> bool:

@@ -14,6 +14,7 @@ from samedevice.introspect.frames import Call
 from samedevice.introspect.objects import MISSING
 from samedevice.introspect.origins import Origin, find_origin
 from samedevice.introspect.values import Argument, arguments, value
+from samedevice.placement.holders import stepped
 
 DEVICE_NAMES = ("device", "self.device", "args.device", "DEVICE")  # what programs call the device that they chose
 _DEVICE = re.compile(r"\b(?:cpu|cuda:\d+|xpu:\d+|mps:\d+|meta)\b")
@@ -140,9 +141,12 @@ def misplaced(operands: list[Operand], failure: Failure) -> list[Operand]:
     targets = [operand for operand in operands if operand.role == "target"]
     if len(targets) == 1 and _number_on(targets[0].device, operands) == 1:
         return targets  # a loss is computed where the model's output is
-    # Of two activations the one that is behind: a model over several GPUs begins at the first.
+    # Of two activations the one that is not where the program trains; else the one that is behind: a model over several
+    # GPUs begins at the first.
     furthest = max(devices, key=lambda device: int(device.partition(":")[2] or 0))
-    home = next((operand.device for operand, holder in holders if holder), furthest)
+    trained = {objects.device(tensor) for _, optimizer in failure.optimizers() for tensor in stepped(optimizer)}
+    is_told = len(trained) == 1 and trained <= set(devices)
+    home = next((operand.device for operand, holder in holders if holder), trained.pop() if is_told else furthest)
     return [operand for operand in operands if operand.device != home]
 
 

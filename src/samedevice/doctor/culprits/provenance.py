@@ -65,7 +65,8 @@ def follow(tensor: Any, name: str, call: Call, failure: Failure) -> Provenance:
         if call.in_third_party and isinstance(origin.statement, ast.stmt) and (start := _start(origin, call)):
             name, line, failed = start, origin.statement.lineno, origin.statement
             continue
-        if alias := _alias(origin, tensor, call) or _created_before(origin, tensor, call):
+        given = (_alias, _created_before, _computed_from)
+        if alias := next(filter(None, (name_of(origin, tensor, call) for name_of in given)), ""):
             name, line, failed = alias, origin.statement.lineno, origin.statement  # type: ignore[union-attr, assignment]
             continue
         if origin.kind != "argument":
@@ -199,6 +200,20 @@ def _created_before(origin: Origin, tensor: Any, call: Call) -> str:
         return ""
     before = find_origin(name, call.scope, origin.statement.lineno, origin.statement)  # type: ignore[arg-type]
     return name if before.kind == "created" else ""
+
+
+def _computed_from(origin: Origin, tensor: Any, call: Call) -> str:
+    """Return `boxes` of `size = boxes[:, 2:] - boxes[:, :2]`: the one tensor in it, if that is an argument."""
+    if origin.kind != "other" or not isinstance(origin.statement, ast.Assign) or origin.value is None:
+        return ""
+    if not objects.is_tensor(tensor) or not isinstance(origin.value, ast.BinOp | ast.UnaryOp | ast.Subscript):
+        return ""
+    names = {node.id for node in ast.walk(origin.value) if isinstance(node, ast.Name)}
+    tensors = [name for name in names if objects.is_tensor(value(ast.Name(name, ast.Load()), call))]
+    if len(tensors) != 1 or objects.device(value(ast.Name(tensors[0], ast.Load()), call)) != objects.device(tensor):
+        return ""
+    before = find_origin(tensors[0], call.scope, origin.statement.lineno, origin.statement)  # type: ignore[arg-type]
+    return tensors[0] if before.kind == "argument" else ""
 
 
 def _is_in_a_loop(call: Call) -> bool:
