@@ -9,6 +9,7 @@ The doctor (samedevice.doctor), the site's paste box (through `export`) and the 
     other.toml        errors that are not about devices, so that they are named as such
     claims.toml       what is said about device errors and is not, or not quite, true
     lessons.toml      the curriculum
+    operations.toml   what PyTorch calls the arguments of its functions, to find them in the failing line
 
 `python -m samedevice.catalog` checks them all and names file, entry and key of a mistake. Patterns are read by Python
 and by JavaScript alike; `samedevice.catalog.patterns` says what they may hold.
@@ -20,7 +21,7 @@ from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any
 
-__all__ = ["Catalog", "Cause", "Claim", "Clue", "Lesson", "Message", "Other", "Possible", "load"]
+__all__ = ["Catalog", "Cause", "Claim", "Clue", "Lesson", "Message", "Operation", "Other", "Possible", "load"]
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,8 @@ class Message:
 class Clue:
     """A pattern outside the message that makes a cause more likely, if the message can have that cause at all.
 
-    `where`: "trace" (all that was pasted but the message), "code" (the code lines of frames in the user's own files) or
-    "line" (the innermost of them). `messages` restricts it to these ids.
+    `where`: "trace" (all that was pasted but the message), "own" (the same without the frames of libraries), "line"
+    (the failing line of the user's own) or "below" (the frames inside it). `messages` restricts it to these ids.
     """
 
     pattern: str
@@ -86,7 +87,8 @@ class Cause:
     `before` and `after` are the same lines, failing and fixed. A test runs `setup` and `before` on simulated GPUs and
     expects the message `raises`, then `setup` and `after` without an error; `unraised` says why it cannot. `failure` is
     the anchor of the lesson's section that raises it. `within` is the wider cause that it is
-    a case of: `explain` counts it as that one, and shows the lines of this one.
+    a case of: `explain` counts it as that one, and shows the lines of this one. `between` are the pairs of devices that
+    it can have, as messages read them ("cpu and accelerator", "two accelerators", "meta"); any by default.
     """
 
     id: str
@@ -101,6 +103,7 @@ class Cause:
     unraised: str = ""
     failure: str = ""
     within: str = ""
+    between: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -142,6 +145,19 @@ class Lesson:
 
 
 @dataclass(frozen=True)
+class Operation:
+    """What PyTorch calls the arguments of some functions in its messages.
+
+    `arguments` are these names in the order in which Python passes them, of a method the tensor before the dot first;
+    `op` is a pattern of the operations that a message may name for such a call.
+    """
+
+    functions: list[str]
+    arguments: list[str]
+    op: str
+
+
+@dataclass(frozen=True)
 class Catalog:
     messages: dict[str, Message]
     causes: dict[str, Cause]
@@ -149,6 +165,7 @@ class Catalog:
     other: dict[str, Other]
     claims: dict[str, Claim]
     lessons: dict[str, Lesson]
+    operations: dict[str, Operation]
 
 
 @functools.cache
@@ -174,4 +191,7 @@ def load() -> Catalog:
         other={row["id"]: Other(**row) for row in rows("other.toml", "other")},
         claims={row["id"]: Claim(**row) for row in rows("claims.toml", "claim")},
         lessons={row["slug"]: Lesson(**row) for row in rows("lessons.toml", "lesson")},
+        operations={
+            function: Operation(**row) for row in rows("operations.toml", "operation") for function in row["functions"]
+        },
     )

@@ -71,7 +71,8 @@ def _possible(
         for name, pattern in cause.get("when", {}).items():
             if name not in names:
                 yield row.mistake(f"{where}, when, {name}", f"no pattern reads it{_near(name, names)}")
-            if wrong := pattern_mistake(pattern):
+            # An empty pattern holds where the message does not say it.
+            if pattern and (wrong := pattern_mistake(pattern)):
                 yield row.mistake(f"{where}, when, {name}", wrong)
         yield from _sentence(row, f"{where}, because", cause.get("because", ""), names)
 
@@ -88,8 +89,8 @@ def _clues(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
         keys = row.keys
         if wrong := pattern_mistake(keys["pattern"]):
             yield row.mistake("pattern", wrong)
-        if keys.get("where", "trace") not in ("trace", "code", "line"):
-            yield row.mistake("where", f"{keys['where']!r} should be trace, code or line")
+        if keys.get("where", "trace") not in ("trace", "own", "line", "below"):
+            yield row.mistake("where", f"{keys['where']!r} should be trace, own, line or below")
         meant = keys.get("messages") or list(messages)
         for message in keys.get("messages", []):
             if message not in messages:

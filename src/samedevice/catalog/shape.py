@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any, get_args, get_origin, get_type_hints
 
-from samedevice.catalog import Cause, Claim, Clue, Lesson, Message, Other, Possible
+from samedevice.catalog import Cause, Claim, Clue, Lesson, Message, Operation, Other, Possible
 from samedevice.catalog.rows import Base, Mistake, Row
 
 
@@ -28,7 +28,8 @@ class _Example:
 
 # The keys of an entry and their types: those of its dataclass, and what `load` makes of them.
 _KEYS: dict[type, dict[str, Any]] = {
-    kind: get_type_hints(kind) for kind in (Base, _Text, _Example, Possible, Message, Clue, Cause, Other, Claim, Lesson)
+    kind: get_type_hints(kind)
+    for kind in (Base, _Text, _Example, Possible, Message, Clue, Cause, Other, Claim, Lesson, Operation)
 }
 _KEYS[Message] |= {"texts": list[_Text], "example": list[_Example]}
 del _KEYS[Message]["examples"]
@@ -41,6 +42,7 @@ TABLES: dict[str, tuple[str, type, str]] = {  # of each file: its table, what an
     "other.toml": ("other", Other, "id"),
     "claims.toml": ("claim", Claim, "id"),
     "lessons.toml": ("lesson", Lesson, "slug"),
+    "operations.toml": ("operation", Operation, ""),
 }
 _NAMED = {
     Message: (r"SD[0-9]{3}", "SD and three digits, such as SD001"),

@@ -28,6 +28,9 @@ class Culprit:
         case: the id of a narrower cause that is known, such as "registered_after_move" of "model_not_moved", else "".
         sentence: what it is, where it is and who holds it, in one sentence.
         edits: the changes that fix it, and with it what would fail next; empty where the fix is no line of the program.
+        is_read: whether it was read from the text of an error, and not looked at: its device is then what the message
+            says, and its shape is not known.
+        instead: another line that fixes it for good, elsewhere in the program; or "".
     """
 
     expression: str
@@ -39,6 +42,8 @@ class Culprit:
     case: str = ""
     sentence: str = field(default="", repr=False)
     edits: tuple[Edit, ...] = field(default=(), repr=False)
+    is_read: bool = field(default=False, repr=False)
+    instead: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,8 +54,8 @@ class Diagnosis:
         message: the catalog's message that the text holds (`.id`, such as "SD001"), or None.
         says: one sentence: what PyTorch is saying, or why there is nothing to say.
         causes: the likely causes, likeliest first, each with `.id`, `.title`, `.why`, `.fix`, `.lesson` and `.because`.
-        culprits: the tensors at fault, most gather first, each with `.expression`, `.device`, `.shape`, `.owner`,
-            `.cause` and `.fix`; empty for text, which does not hold them.
+        culprits: the tensors in the wrong place, the most suspect first, each with `.expression`, `.device`, `.shape`,
+            `.owner`, `.cause`, `.fix` and `.edits`. Of a text at most one, read from the failing line that it shows.
         reads: what the message names: `argument`, `device`, `others`, `op`, as far as it does.
         place: the line of the traceback that failed, as far as can be told.
         other: an error that is not about devices, where the text holds one and no message.
@@ -76,6 +81,13 @@ class Diagnosis:
         return as_text(self)
 
     __repr__ = __str__  # what a prompt shows of explain()
+
+    @property
+    def more(self) -> str:
+        """All that is known, as text: also why it happened, notes, and how to fix the other causes."""
+        from samedevice.doctor.report import as_text
+
+        return as_text(self, whole=True)
 
     def _repr_html_(self) -> str:
         from samedevice.doctor.report import as_html

@@ -1,13 +1,16 @@
 """`explain`: from an error, or the text of one, to its diagnosis."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from samedevice.catalog import Other, load
 from samedevice.doctor.causes.registry import registered
-from samedevice.doctor.diagnosis import Diagnosis
+from samedevice.doctor.diagnosis import Culprit, Diagnosis
+from samedevice.doctor.edits import Edit
 from samedevice.doctor.examine import find_culprits
+from samedevice.doctor.text.line_fix import line_fix
 from samedevice.doctor.text.rank import LikelyCause, filled, rank
-from samedevice.doctor.text.read import read
+from samedevice.doctor.text.read import Reading, read
 from samedevice.introspect import exceptions
 from samedevice.introspect.tracebacks import last_error, traceback_text
 
@@ -60,10 +63,12 @@ def _of_text(error: str) -> Diagnosis:
     if isinstance(found, Other):
         return Diagnosis(None, f"This is not a device error. {found.says}", other=found, text=error)
     message = found.message
+    causes = rank(found)
     return Diagnosis(
         message,
         next(filter(None, (filled(sentence, found.reads) for sentence in message.says))),
-        rank(found),
+        causes,
+        _read_culprit(found, causes),
         reads=found.reads,
         place=found.place,
         ask=message.ask or ("" if found.frames else _TRACEBACK),
@@ -71,11 +76,36 @@ def _of_text(error: str) -> Diagnosis:
     )
 
 
+def _read_culprit(found: Reading, causes: Sequence[LikelyCause]) -> tuple[Culprit, ...]:
+    """Read the culprit of the most likely cause from the failing line, and write the change on that line."""
+    change = line_fix(causes[0].id, found) if causes else None
+    if change is None:
+        return ()
+    cause, frame = causes[0].cause, change.frame
+    on_cpu = "cpu" if found.reads.get("between") == "cpu and accelerator" else ""
+    edit = Edit(frame.file, frame.line, change.action, change.text, frame.function, frame.code)
+    return (
+        Culprit(
+            change.expression,
+            on_cpu,
+            None,
+            "",
+            cause.within or cause.id,
+            change.text,
+            cause.id if cause.within else "",
+            change.because,
+            (edit,),
+            is_read=True,
+            instead=change.instead,
+        ),
+    )
+
+
 def _of_exception(error: BaseException) -> Diagnosis:
     """Diagnose the first device error among an error and those that it was raised from."""
     diagnoses = [(cause, _of_message(cause)) for cause in exceptions.chain(error)]
     error, diagnosis = next((pair for pair in diagnoses if pair[1].message), diagnoses[0])
-    diagnosis = replace(diagnosis, ask="")
+    diagnosis = replace(diagnosis, ask="", culprits=())
     if diagnosis.message is None:
         return diagnosis
     likely = [cause.id for cause in diagnosis.causes]

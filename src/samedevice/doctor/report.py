@@ -20,20 +20,26 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from samedevice.doctor.diagnosis import Culprit, Diagnosis
+    from samedevice.doctor.edits import Edit
+    from samedevice.doctor.text.rank import LikelyCause
 
 
 _WIDTH = 88
-_SHOWN = 3  # causes whose change text shows; HTML folds
+_SHOWN = 3  # culprits, and causes whose change the whole text shows; HTML folds
 _REASONS = 3  # why we think that it is this cause, strongest first
 
 
 @dataclass(frozen=True)
 class Section:
-    """One cause: its heading, the lines to change (each with "- ", "+ " or "  " before it), and labelled sentences."""
+    """One cause: its heading, the lines to change (each with "- ", "+ " or "  " before it), and labelled sentences.
+
+    `first` is shown at once, `details` only where the reader asks for more.
+    """
 
     heading: str
     title: str
     change: list[str]
+    first: list[tuple[str, str]]
     details: list[tuple[str, str]]
 
 
@@ -46,9 +52,10 @@ class Outline:
     says: str
     first: list[tuple[str, str]]
     sections: list[Section]
+    other_causes: list[str]
     details: list[tuple[str, str]]
     links: list[tuple[str, str]]
-    is_of_culprits: bool
+    is_looked_up: bool
 
 
 def outline(diagnosis: "Diagnosis") -> Outline:
@@ -60,6 +67,12 @@ def outline(diagnosis: "Diagnosis") -> Outline:
     ask = [("Next", diagnosis.ask)] if diagnosis.ask else []
     # The message says itself what it lacks, or there is none: then nothing else helps as much.
     at_once = message is None or bool(message.ask)
+    is_looked_up = any(not culprit.is_read for culprit in diagnosis.culprits)
+    if is_looked_up:
+        sections = _of_culprits(diagnosis)
+    else:
+        read = [*diagnosis.culprits, *[None] * len(diagnosis.causes)]  # at most one, of the first cause
+        sections = [_section(number, likely, read[number]) for number, likely in enumerate(diagnosis.causes)]
     if message:
         links = [(f"More about {message.id}", error_page(message.id))]
     elif diagnosis.other:
@@ -71,16 +84,16 @@ def outline(diagnosis: "Diagnosis") -> Outline:
         _underlined(place.code.split("\n"), diagnosis.culprits) if place else [],
         diagnosis.says,
         ask if at_once else [],
-        _of_culprits(diagnosis)
-        or [_section(number, likely.cause, likely.because) for number, likely in enumerate(diagnosis.causes)],
+        sections,
+        [] if is_looked_up else [likely.title for likely in diagnosis.causes[1:] if likely.because],
         [
             # With the tensor at hand nothing has to be read from the message's order of devices.
-            *([("Note", message.note)] if message and message.note and not diagnosis.culprits else []),
+            *([("Note", message.note)] if message and message.note and not is_looked_up else []),
             *([("Note", diagnosis.note)] if diagnosis.note else []),
             *([] if at_once else ask),
         ],
         links,
-        bool(diagnosis.culprits),
+        is_looked_up,
     )
 
 
@@ -101,12 +114,12 @@ def _of_culprits(diagnosis: "Diagnosis") -> list[Section]:
     for number, culprit in enumerate(diagnosis.culprits[:_SHOWN]):
         cause = load().causes[culprit.case or culprit.cause]
         told = {earlier.case or earlier.cause for earlier in diagnosis.culprits[:number]}
-        why = [("Why", cause.why), ("Lesson", f"{site()}{lesson_path(cause)}")]
-        details = why if cause.id not in told else []
-        heading = f"{'And' if number else 'At fault'}: {culprit.sentence}"
+        first = [("Lesson", f"{site()}{lesson_path(cause)}")] if cause.id not in told else []
+        details = [("Why", cause.why)] if cause.id not in told else []
         fixed = {edit for earlier in diagnosis.culprits[:number] for edit in earlier.edits}
         is_fixed = bool(culprit.edits) and fixed >= set(culprit.edits)
-        sections.append(Section(heading, cause.title, [] if is_fixed else _edited(culprit), details))
+        changed = [] if is_fixed else _edited(culprit)
+        sections.append(Section(f"{'And: ' * bool(number)}{culprit.sentence}", cause.title, changed, first, details))
     return sections
 
 
@@ -117,23 +130,48 @@ def _edited(culprit: "Culprit") -> list[str]:
     lines: list[str] = []
     place = ""
     for edit in culprit.edits:
-        function = "" if edit.function.startswith("<") else f", in {edit.function}"
-        above = "above " if edit.action == "before" else ""
-        here = f"{above}line {edit.line} of {PurePath(edit.file).name}{function}:"
+        here = _place_of(edit, culprit.is_read)
         # A statement of several lines has an edit for each of them, and only the first one has a text.
         if here != place and (edit.text or not place):
             place = here
             lines.append(here)
-        lines += [f"- {edit.old}"] if edit.action == "replace" else []
-        lines += [f"+ {line}" for line in edit.text.split("\n") if line]
+        old, new = edit.old.split("\n"), edit.text.split("\n")
+        if edit.action == "replace" and len(old) == len(new) > 1:  # a statement that was read whole
+            lines += [line for pair in zip(old, new, strict=True) for line in _changed_line(*pair)]
+            continue
+        lines += [f"- {line}" for line in old] if edit.action == "replace" else []
+        lines += [f"+ {line}" for line in new if line]
     return lines
 
 
-def _section(number: int, cause: Cause, because: tuple[str, ...]) -> Section:
-    here = [("Here", " ".join(because[:_REASONS]))] if because else []
-    lesson = ("Lesson", f"{site()}{lesson_path(cause)}")
-    details = [*here, ("Why", cause.why), ("Make sure", cause.confirm), lesson]
-    return Section(f"{'Or' if number else 'Most likely'}: {cause.title}", cause.title, change(cause), details)
+def _changed_line(old: str, new: str) -> list[str]:
+    return [f"  {old}"] if old == new else [f"- {old}", f"+ {new}"]
+
+
+def _place_of(edit: "Edit", is_read: bool) -> str:
+    """Say which line to change: the reader's own, where a text showed it."""
+    function = "" if edit.function.startswith("<") or not edit.function else f", in {edit.function}"
+    above = "above " if edit.action == "before" else ""
+    line = "your line" if is_read else "line"
+    if not edit.file:
+        return f"{above}{line}:"
+    number = f" {edit.line}" if edit.line else ""
+    return f"{above}{line}{number} of {PurePath(edit.file).name}{function}:"
+
+
+def _section(number: int, likely: "LikelyCause", culprit: "Culprit | None") -> Section:
+    """Make a section of a likely cause: the change on the reader's own line where it was read, else an example's."""
+    cause = likely.cause
+    reasons = [("Why we think so", " ".join(likely.because[:_REASONS]))] if likely.because else []
+    if culprit is not None:
+        changed = _edited(culprit)
+        if culprit.instead:
+            changed += ["or, once and for all, in __init__:", f"+ {culprit.instead}"]
+    else:
+        changed = ["for example:", *change(cause)]
+    first = [*reasons, ("Check", cause.confirm), ("Lesson", f"{site()}{lesson_path(cause)}")]
+    heading = f"{'Or' if number else 'Most likely'}: {cause.title}"
+    return Section(heading, cause.title, changed, first, [("Why", cause.why)])
 
 
 def lesson_path(cause: Cause) -> str:
@@ -147,9 +185,14 @@ def change(cause: Cause) -> list[str]:
     return [line.rstrip() for line in compared if not line.startswith("?")]
 
 
-def as_text(diagnosis: "Diagnosis") -> str:
-    """Write it in at most 88 columns; code and addresses are never broken."""
-    return "".join(f"{line}\n" for _, line in _lines(outline(diagnosis), _WIDTH))
+def as_text(diagnosis: "Diagnosis", *, whole: bool = False) -> str:
+    """Write it in at most 88 columns; code and addresses are never broken.
+
+    Arguments:
+        diagnosis: what `explain` returned.
+        whole: also why it happened, notes, and how to fix the other causes.
+    """
+    return "".join(f"{line}\n" for _, line in _lines(outline(diagnosis), _WIDTH, whole=whole))
 
 
 def as_rich(diagnosis: "Diagnosis", width: int = _WIDTH) -> "Text":
@@ -161,7 +204,7 @@ def as_rich(diagnosis: "Diagnosis", width: int = _WIDTH) -> "Text":
     return Text("\n").join(Text(line, style) for line, style in lines)
 
 
-def _lines(parts: Outline, width: int) -> Iterator[tuple[str, str]]:
+def _lines(parts: Outline, width: int, *, whole: bool = False) -> Iterator[tuple[str, str]]:
     """Yield each line of the text, and before it what kind of line it is."""
 
     def filled(kind: str, text: str, indent: str = "") -> Iterator[tuple[str, str]]:
@@ -183,35 +226,28 @@ def _lines(parts: Outline, width: int) -> Iterator[tuple[str, str]]:
     yield from filled("says", parts.says)
     for label, text in parts.first:
         yield from filled("", f"{label}: {text}")
-    for number, section in enumerate(parts.sections[:_SHOWN]):
+    shown = _SHOWN if whole or parts.is_looked_up else 1
+    for section in parts.sections[:shown]:
         yield "", ""
         yield from filled("heading", section.heading)
         if section.change:
             yield "", ""
-        for line in section.change if not number or parts.is_of_culprits else _changed(section.change):
+        for line in section.change:
             yield line[:1], f"    {line}".rstrip()
         yield "", ""
-        for label, text in section.details:
-            # Of a likely cause after the first, what tells whether it is this one; of a culprit, all.
-            if not number or label in ("Here", "Make sure") or "Make sure" not in dict(section.details):
-                yield from filled("", f"{label}: {text}", "  ")
-    if rest := [section.title for section in parts.sections[_SHOWN:]]:
+        for label, text in [*section.first, *(section.details if whole else [])]:
+            yield from filled("", f"{label}: {text}")
+    if parts.other_causes and not whole:
+        yield from filled("", f"Other causes: {'; '.join(parts.other_causes)}.")
+    if whole and (rest := [section.title for section in parts.sections[shown:]]):
         yield "", ""
         yield from filled("", f"Less likely: {'; '.join(rest)}.")
-    if parts.details or parts.links:
-        yield "", ""
     for label, text in parts.details:
-        yield from filled("", f"{label}: {text}")
+        if whole or label != "Note":
+            yield from filled("", f"{label}: {text}")
     for label, address in parts.links:
         # Filled with the text, the form's address would be longer than all that is said.
         yield "", f"{label}: {address.partition('&error=')[0]}"
-
-
-def _changed(lines: list[str]) -> list[str]:
-    """Return only the lines that are removed and added, without the indent that they share."""
-    lines = [line for line in lines if line.startswith(("-", "+"))]
-    indent = min((len(line[2:]) - len(line[2:].lstrip()) for line in lines if line[2:]), default=0)
-    return [line[:2] + line[2 + indent :] for line in lines]
 
 
 def as_html(diagnosis: "Diagnosis") -> str:
@@ -225,18 +261,24 @@ def as_html(diagnosis: "Diagnosis") -> str:
     written.append(f'<p class="samedevice-says"><strong>{_marked(parts.says)}</strong></p>')
     written += [_labelled(label, text) for label, text in parts.first]
     for number, section in enumerate(parts.sections):
-        rows = [f"<dt>{label}</dt><dd>{_marked_or_link(text)}</dd>" for label, text in section.details]
-        written.append(
-            f"<details{'' if number else ' open'}><summary>{_marked(section.heading)}</summary>\n"
-            f"{_change(section.change)}\n<dl>{''.join(rows)}</dl></details>"
-        )
+        at_once = parts.is_looked_up or not number
+        heading = _marked(section.heading)
+        written.append(f"<p><strong>{heading}</strong></p>" if at_once else f"<details><summary>{heading}</summary>")
+        if section.change:
+            written.append(_change(section.change))
+        written += [_labelled(label, text) for label, text in section.first]
+        details = "".join(_labelled(label, text) for label, text in section.details)
+        if at_once and details:
+            written.append(f"<details><summary>Why this happens</summary>{details}</details>")
+        elif not at_once:
+            written.append(f"{details}</details>")
     written += [_labelled(label, text) for label, text in parts.details]
     written += [f"<p>{_link(address, label)}</p>" for label, address in parts.links]
     return "\n".join([*written, "</div>"])
 
 
 def _labelled(label: str, text: str) -> str:
-    return f"<p>{label}: {_marked(text)}</p>"
+    return f"<p>{label}: {_marked_or_link(text)}</p>"
 
 
 def _change(lines: list[str]) -> str:

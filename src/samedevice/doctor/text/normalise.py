@@ -23,6 +23,7 @@ _SIGN = re.compile(f"[{_SIGNS}]")
 _ENTITIES = {"&#39;": "'", "&#x27;": "'", "&quot;": '"', "&lt;": "<", "&gt;": ">", "&nbsp;": " ", "&amp;": "&"}
 _LINE_END_WRITTEN = re.compile(r"\\n(?=  File |Traceback|    |[A-Z]\w{2,40}(?:Error|Exception)\b)", re.ASCII)
 _NOTEBOOK_LINK = re.compile(r"<a href='vscode-[^'>\n]{1,1000}'>([0-9]{1,7})</a>")
+_COLAB_LINK = re.compile(r"\[([^\[\]\n]{1,400})\]\(https?://localhost[^()\n]{0,100}\)")
 _PREFIX = re.compile(
     r"^ {0,200}(?:(?:\[(?:rank|default)[0-9]{1,5}\]:|\[[0-9]{1,5},[0-9]{1,5}\]<std(?:err|out)>:"
     r"|\([\w:.-]{1,80} pid=[0-9]{1,9}(?:, ip=[0-9.]{1,20})?\)|[>|]) ?)+",
@@ -52,6 +53,8 @@ def clean(text: str) -> str:
         text = _LINE_END_WRITTEN.sub("\n", text).replace('\\"', '"')
     if "vscode-" in text:
         text = _NOTEBOOK_LINK.sub(r"\1", text)
+    if "](http" in text:
+        text = _COLAB_LINK.sub(r"\1", text)
     if "E   " in text and _PYTEST.search(text):
         return _PYTEST.sub("", text)
     return _PREFIX.sub("", text) if any(sign in text for sign in (">", "|", "]:", " pid=")) else text

@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 
 from samedevice.catalog import Cause, Clue, load
+from samedevice.doctor.text.failing_line import suspects
 from samedevice.doctor.text.read import Reading
 
 _SHOWN = 5
@@ -49,15 +50,20 @@ def rank(reading: Reading) -> tuple[LikelyCause, ...]:
         if reason and weight > 0:
             because[cause].append((weight, reason))
 
+    between = reading.reads.get("between", "")
     for possible in reading.message.causes:
+        pairs = load().causes[possible.id].between
+        if pairs and between and between not in pairs:
+            continue
         points.setdefault(possible.id, 0.0)
         because.setdefault(possible.id, [])
         if all(re.fullmatch(want, reading.reads.get(name, ""), re.ASCII) for name, want in possible.when.items()):
             count(possible.id, possible.points, filled(possible.because, reading.reads) or "")
     texts = {
         "trace": reading.trace,
-        "code": "\n".join(frame.code for frame in reading.frames if not frame.in_library),
-        "line": reading.place.code if reading.place else "",
+        "own": reading.own_trace,
+        "line": reading.place.code if reading.place and not reading.place.in_library else "",
+        "below": reading.below,
     }
     for clue, pattern in _clues():
         concerned = [cause for cause in clue.causes if cause in points]
@@ -68,6 +74,9 @@ def rank(reading: Reading) -> tuple[LikelyCause, ...]:
         ):
             for cause in concerned:
                 count(cause, clue.causes[cause], filled(clue.because, reading.reads) or "")
+    for suspect in suspects(reading):
+        if suspect.cause in points:
+            count(suspect.cause, suspect.points, suspect.because)
     order = sorted((cause for cause in points if points[cause] > 0), key=lambda cause: -points[cause])
     found = []
     for cause in order[:_SHOWN]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from samedevice.catalog import Message, Other
 from samedevice.doctor.text.match import Found, last_message, last_message_unbroken, last_other
 from samedevice.doctor.text.normalise import clean, lines, squeezed
-from samedevice.doctor.text.traceback import Frame, frames
+from samedevice.doctor.text.traceback import Frame, read_traceback
 
 WINDOW = 200_000  # characters read at once, from the end; the page reads one window
 _OVERLAP = 8_000  # no message is longer
@@ -23,19 +23,35 @@ class Reading:
     """A message found in a paste, what it names (`reads`), and what stands around it.
 
     Beside what the patterns name, `reads` has `op`, `device_kind`, `others_kind` and `between` where they follow.
-    `trace` has the lines without their indents, each between two line ends, and slashes for backslashes.
+    `trace` has the lines without their indents, each between two line ends, and slashes for backslashes; `own_trace`
+    has those that belong to no library's frame, and `below` the files and lines of the frames inside the innermost of
+    the user's own.
     """
 
     message: Message
     reads: dict[str, str]
     frames: list[Frame]
     trace: str
+    own_trace: str = ""
 
     @property
     def place(self) -> Frame | None:
         """The innermost frame in the user's own files that shows its code, else the innermost that does."""
         shown = [frame for frame in self.frames if frame.code]
         return next((frame for frame in reversed(shown) if not frame.in_library), shown[-1] if shown else None)
+
+    @property
+    def below(self) -> str:
+        """The files and the lines of the frames inside the innermost of the user's own."""
+        own = [number for number, frame in enumerate(self.frames) if not frame.in_library]
+        inner = self.frames[own[-1] + 1 :] if own else self.frames
+        return "\n".join(f"{frame.file}\n{frame.code}" for frame in inner)
+
+    @property
+    def library_frame(self) -> Frame | None:
+        """The frame of an installed package in which PyTorch refused; None where the user's own line called PyTorch."""
+        shown = [frame for frame in self.frames if frame.code and (frame.package or not frame.in_library)]
+        return shown[-1] if shown and shown[-1].package else None
 
 
 def read(text: str) -> Reading | Other | None:
@@ -77,8 +93,18 @@ def _reading(window: list[str], pieces: list[str], joint: str, found: Found[Mess
     after = window[last + 1 : last + 1 + _LINES_AFTER]
     beside = [pieces[first][: found.start - starts[first]], pieces[last][found.end - starts[last] :]]
     before, after = [line[:_LINE] for line in [*before, beside[0]]], [line[:_LINE] for line in [beside[1], *after]]
-    trace = "\n".join(["", *map(squeezed, [*before, *after]), ""]).replace("\\", "/")
-    return Reading(found.entry, _reads(found.match), frames(before, after), trace)
+    traceback = read_traceback(before, after)
+    return Reading(
+        found.entry,
+        _reads(found.match),
+        traceback.frames,
+        _squeezed([*before, *after]),
+        _squeezed(traceback.own_lines),
+    )
+
+
+def _squeezed(trace: list[str]) -> str:
+    return "\n".join(["", *map(squeezed, trace), ""]).replace("\\", "/")
 
 
 def _reads(match: re.Match[str]) -> dict[str, str]:

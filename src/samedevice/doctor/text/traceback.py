@@ -42,51 +42,77 @@ _ERROR = re.compile(
 _ANOTHER = re.compile(r"Traceback \(most recent call last\)|During handling of the above|The above exception was")
 _LIBRARY = re.compile(
     r"(?:site|dist)-packages/|/lib(?:64)?/python[0-9]|/Lib/|(?:[Pp]ython|conda)[^/]{0,20}/(?:envs/[^/]{1,80}/)?lib/"
-    r"|^<(?:frozen|string|__array)|(?:^|/)torch/(?:nn|utils|optim|autograd|cuda|distributed|_[a-z]\w{0,40})(?:/|\.py)"
+    r"|^<(?:frozen|string|__array)|/transformers_modules/|(?:^|/)torch/(?:nn|utils|optim|autograd|cuda|distributed|_[a-z]\w{0,40})(?:/|\.py)"
     r"|(?:^|/)torch/(?:functional|serialization|storage|_?tensor)\.py$",
     re.ASCII,
 )
+# Installed packages, and models whose code came with their weights (`trust_remote_code`).
+_PACKAGE = re.compile(r"(?:(?:site|dist)-packages|huggingface/modules)/([A-Za-z_]\w*)", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Frame:
     """One frame: `file` with forward slashes, `line` (0 where none was shown), `function`, the `code` shown, or ''.
 
-    `code` has several lines where the traceback shows a statement of several.
+    `code` has several lines where the traceback shows a statement of several. `marked` is the part of it that Python
+    3.11 and later underline with `^` and `~`, as (start, end); () where nothing is underlined.
     """
 
     file: str
     line: int
     function: str
     code: str
+    marked: tuple[int, int] | tuple[()] = ()
 
     @property
     def in_library(self) -> bool:
         """Whether the file belongs to Python or to an installed package."""
         return bool(_LIBRARY.search(self.file))
 
+    @property
+    def package(self) -> str:
+        """The installed package that the file belongs to, other than PyTorch itself; "" for any other file."""
+        found = _PACKAGE.search(self.file)
+        return "" if found is None or found[1] in ("torch", "functorch") else found[1]
 
-def frames(before: Sequence[str], after: Sequence[str] = ()) -> list[Frame]:
-    """Return the frames in the lines of a cleaned paste that stand before a message and after it, in their order.
+
+@dataclass(frozen=True)
+class Traceback:
+    """The frames, outermost first, and the lines that belong to no library's frame."""
+
+    frames: list[Frame]
+    own_lines: list[str]
+
+
+def read_traceback(before: Sequence[str], after: Sequence[str] = ()) -> Traceback:
+    """Read the frames in the lines of a cleaned paste that stand before a message and after it, in their order.
 
     Those after it count up to the next traceback only, which is another error's. Where there are none, any do: then the
     message may be a title.
     """
     other = next((index for index, line in enumerate(after) if _ANOTHER.search(line)), len(after))
-    return _frames([*before, *after[:other]]) or _frames(after)
+    near = _read([*before, *after[:other]])
+    if near.frames:
+        return Traceback(near.frames, [*near.own_lines, *after[other:]])
+    far = _read(after)
+    return Traceback(far.frames, [*before, *far.own_lines])
 
 
-def _frames(lines: Sequence[str]) -> list[Frame]:
+def _read(lines: Sequence[str]) -> Traceback:
+    own_lines: list[str] = []
     found: list[Frame] = []
     code: list[str] = []  # of the last frame; in pytest's long form, of the next
     margin: str | None = None  # what stands before that code; None if its lines are numbered
     number = 0  # of its last line
     path = ""  # the part of a file's path that stood in the line before
+    is_library = False  # whether the last frame is a library's
     for written in lines:
         line = written.rstrip()
         if path and _PATH_ENDS.match(line):
             line = path + line.strip()
         path = ""
+        if _ERROR.match(line):
+            is_library = False
         if form := next(filter(None, (form.match(line) for form in _COMPILED)), None):
             groups = form.groupdict()
             if "shown" not in groups:
@@ -95,6 +121,7 @@ def _frames(lines: Sequence[str]) -> list[Frame]:
             function = (groups.get("function") or "").split("(")[0].strip()
             file = groups["file"].strip().replace("\\", "/")
             found.append(Frame(file, int(groups.get("line") or 0), function, _dedented(code)))
+            is_library = found[-1].in_library
         elif (numbered := _NUMBERED.match(line)) and found and margin is None:
             begins = not code and (numbered["arrow"] or int(numbered["line"]) == found[-1].line)
             if begins or (_open(code) and int(numbered["line"]) == number + 1):
@@ -103,7 +130,13 @@ def _frames(lines: Sequence[str]) -> list[Frame]:
                 found[-1] = replace(found[-1], line=found[-1].line or number, code=_dedented(code))
         elif marked := _MARKED.match(line):
             code, margin = [" " + marked["code"]], None
-        elif margin is not None and (text := _beyond(margin, line)) and not _CARETS.match(text):
+        elif margin is not None and (text := _beyond(margin, line)) and _CARETS.match(text):
+            if len(code) == 1 and found and not found[-1].marked:
+                indent = len(code[0]) - len(code[0].lstrip())
+                found[-1] = replace(
+                    found[-1], marked=(max(0, len(text) - len(text.lstrip()) - indent), len(text) - indent)
+                )
+        elif margin is not None and text:
             if not code or _open(code):
                 code.append(text[:400])
                 found[-1] = replace(found[-1], code=_dedented(code))
@@ -115,7 +148,9 @@ def _frames(lines: Sequence[str]) -> list[Frame]:
             found[-1] = replace(found[-1], function=line.strip())
         elif _PATH_BEGINS.match(line):
             path = line.strip()
-    return found
+        if not is_library:
+            own_lines.append(written)
+    return Traceback(found, own_lines)
 
 
 def _beyond(margin: str, line: str) -> str:
