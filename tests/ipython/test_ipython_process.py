@@ -7,7 +7,7 @@ import sys
 import pytest
 
 MESSAGE = "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"
-SAYS = "was given one tensor on cuda:0 and one on cpu"
+SAYS = "got one tensor on cuda:0 and one on cpu"
 FAILING = f"message = {MESSAGE!r}\n\n\ndef train(step):\n    raise RuntimeError(message)\n\n\ntrain(3)\n"
 
 

@@ -13,7 +13,7 @@ from samedevice import _ipython, doctor
 # PyTorch's text, so that no test here has to load torch.
 MESSAGE = "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"
 DEVICE_ERROR = f"message = {MESSAGE!r}\nraise RuntimeError(message)"
-SAYS = "was given one tensor on cuda:0 and one on cpu"
+SAYS = "got one tensor on cuda:0 and one on cpu"
 KEPT_IN_SYS = ("last_exc", "last_type", "last_value", "last_traceback", "excepthook", "displayhook")
 
 
