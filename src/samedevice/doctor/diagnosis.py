@@ -30,7 +30,7 @@ class Culprit:
         edits: the changes that fix it, and with it what would fail next; empty where the fix is no line of the program.
         is_read: whether it was read from the text of an error, and not looked at: its device is then what the message
             says, and its shape is not known.
-        instead: another line that fixes it for good, elsewhere in the program; or "".
+        instead: other lines, for `__init__`, that fix it for good; or "".
     """
 
     expression: str

@@ -166,7 +166,8 @@ def _section(number: int, likely: "LikelyCause", culprit: "Culprit | None") -> S
     if culprit is not None:
         changed = _edited(culprit)
         if culprit.instead:
-            changed += ["or, once and for all, in __init__:", f"+ {culprit.instead}"]
+            changed += ["or, once and for all, in __init__:"]
+            changed += [f"+ {line}" for line in culprit.instead.split("\n")]
     else:
         changed = ["for example:", *change(cause)]
     first = [*reasons, ("Check", cause.confirm), ("Lesson", f"{site()}{lesson_path(cause)}")]

@@ -4,6 +4,7 @@ Python's own parser is not used, because docs/assets/doctor.js reads the same li
 because a line may be cut off, or be only the first of several. Whatever it is given, it returns something.
 """
 
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -68,6 +69,7 @@ class Statement:
         return self.text[node.start : node.end]
 
 
+@functools.lru_cache(maxsize=64)  # the lines of a paste are asked for more than once
 def read_statement(text: str) -> Statement:
     """Read a line of code, or the lines of one statement."""
     text = text[:_LONGEST]

@@ -11,34 +11,26 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from samedevice.catalog import Operation, load
 from samedevice.doctor.text.expressions import Node, Statement, read_statement
+from samedevice.doctor.text.line_operations import (
+    ELEMENTWISE,
+    KEEPS,
+    LOSS,
+    LineOperation,
+    is_factory,
+    is_self,
+    leaves,
+    operations,
+    place_of,
+)
 from samedevice.doctor.text.read import Reading
 from samedevice.doctor.text.traceback import Frame
 
 # How sure a reading is, on the scale of the catalog's points.
 _CERTAIN, _LIKELY, _POSSIBLE = 6.0, 3.5, 1.5
 
-_FACTORIES = {
-    "arange", "bartlett_window", "blackman_window", "empty", "eye", "full", "hamming_window", "hann_window",
-    "kaiser_window", "linspace", "logspace", "normal", "ones", "rand", "randint", "randn", "randperm", "tensor",
-    "tril_indices", "triu_indices", "zeros", "scalar_tensor", "Tensor", "FloatTensor", "LongTensor",
-    "IntTensor", "BoolTensor", "DoubleTensor", "range",
-}  # fmt: skip
-_TORCH = ("torch", "th", "pt")
-_FUNCTIONAL = ("torch", "th", "pt", "F", "functional", "nn.functional", "torch.nn.functional", "torch.linalg")
-# These return a view or a copy of the tensor before the dot, where it is.
-_KEEPS = {
-    "view", "reshape", "unsqueeze", "squeeze", "expand", "expand_as", "repeat", "repeat_interleave", "permute",
-    "transpose", "t", "flatten", "contiguous", "detach", "clone", "float", "double", "half", "long", "int", "bool",
-    "bfloat16", "type", "type_as", "chunk", "split", "unbind", "narrow", "sum", "mean", "exp", "log", "sqrt", "abs",
-    "T", "mT", "H", "mH", "data", "real", "softmax", "log_softmax", "sigmoid", "tanh", "relu", "argmax", "max",
-    "min", "clamp", "neg", "pow", "any", "all",
-}  # fmt: skip
-_ELEMENTWISE = ("+", "-", "*", "/", "//", "%", "**", "==", "!=", "<", ">", "<=", ">=", "&", "|", "^")
 _OWN = re.compile(r"weight|bias|running_mean|running_var|mat2|weight_\w+", re.ASCII)  # of a layer
 _HIDDEN = re.compile(r"hx|cx|hidden\w*|(?:self\.)?(?:h|c|hidden|state|init_hidden|hc|h_?[0t]|c_?[0t])\w{0,2}", re.ASCII)
-_LOSS = re.compile(r"loss|criterion|cross_entropy|crit\b|objective", re.ASCII)
 _LAYER_OPS = re.compile(
     r"(?:add|b|baddb)?m[mv]|addmm|linear|\w*conv\w*|\w*norm\w*|index_select|embedding\w*|\w*lstm\w*|\w*gru\w*|\w*rnn\w*"
     r"|prelu\w*|\w*attention\w*",
@@ -87,24 +79,6 @@ class Suspect:
         return self.statement.text_of(self.node)
 
 
-@dataclass(frozen=True)
-class _Place:
-    """Where an expression got its tensor: a `kind`, and the part of it that says so."""
-
-    kind: str  # "created", "moved", "on the CPU", "attribute", "member", "name", "called", "number" or "other"
-    node: Node
-
-
-@dataclass(frozen=True)
-class _Done:
-    """An operation of the line, with the names that PyTorch has for its arguments."""
-
-    kind: str  # "operator", "function", "layer" or "index"
-    node: Node
-    arguments: tuple[tuple[str, Node], ...]
-    op: str = ""
-
-
 _Found = tuple[Node, str, float, str, "Node | None"]
 
 
@@ -122,7 +96,7 @@ def suspects(reading: Reading) -> list[Suspect]:
 
 def _of_line(frame: Frame, reading: Reading) -> list[Suspect]:
     statement = read_statement(frame.code)
-    done = list(_operations(statement))
+    done = list(operations(statement))
     done = [operation for operation in done if _is_marked(operation.node, frame)] or done
     found = [Suspect(frame, statement, *found) for found in _found(done, statement, reading)]
     if not found and _may_be_created(reading):
@@ -171,7 +145,7 @@ def _library_alone(frame: Frame, reading: Reading) -> list[Suspect]:
     is_mixed = reading.reads.get("between") == "cpu and accelerator" and not reading.reads.get("argument")
     if not is_mixed or frame.package in _LIBRARIES_OF_OPERATIONS:
         return []
-    is_an_operator = any(operation.kind == "operator" for operation in _operations(statement))
+    is_an_operator = any(operation.kind == "operator" for operation in operations(statement))
     points = _OF_A_LIBRARY if is_an_operator else _LIKELY
     because = f"The line that failed is {frame.package}'s own."
     return [Suspect(frame, statement, statement.value, "library_bug", points, because)]
@@ -187,7 +161,7 @@ def _of_prose(reading: Reading) -> list[Suspect]:
     return [replace(suspect, points=suspect.points * _OF_PROSE) for suspect in found]
 
 
-def _found(done: list[_Done], statement: Statement, reading: Reading) -> Iterator[_Found]:
+def _found(done: list[LineOperation], statement: Statement, reading: Reading) -> Iterator[_Found]:
     reads, message = reading.reads, reading.message.id
     argument, op = reads.get("argument", ""), reads.get("op", "")
     is_on_cpu = reads.get("device_kind") == "cpu"
@@ -212,7 +186,9 @@ def _found(done: list[_Done], statement: Statement, reading: Reading) -> Iterato
             yield from _mixed(operation, statement)
 
 
-def _accused(operation: _Done, argument: str, op: str, is_on_cpu: bool, statement: Statement) -> Iterator[_Found]:
+def _accused(
+    operation: LineOperation, argument: str, op: str, is_on_cpu: bool, statement: Statement
+) -> Iterator[_Found]:
     """Yield what an operation was given for the argument that a message names; for a layer its input or its own."""
     if operation.kind == "layer":
         layer, given = operation.arguments[0][1], operation.arguments[1:]
@@ -247,18 +223,20 @@ def _layer(layer: Node, given: tuple[tuple[str, Node], ...], statement: Statemen
     name = statement.text_of(layer)
     if layer.kind == "call":
         yield layer, "submodule_created_in_forward", _CERTAIN, f"`{name}` is created in the line that calls it.", other
-    elif _LOSS.search(name):
+    elif LOSS.search(name):
         yield layer, "loss_weight_not_moved", _LIKELY, f"`{name}` is a loss with weights of its own.", other
     else:
         yield layer, "model_not_moved", _LIKELY, f"The weights of `{name}` are on the CPU.", other
 
 
-def _passed(node: Node, operation: _Done, role: str, statement: Statement, other: Node | None) -> Iterator[_Found]:
+def _passed(
+    node: Node, operation: LineOperation, role: str, statement: Statement, other: Node | None
+) -> Iterator[_Found]:
     """Yield what was passed from the CPU, by what the line says of it."""
     place = place_of(node, statement)
     text = statement.text_of(place.node)
     function = statement.text_of(operation.node.parts[0]) if operation.kind in ("layer", "function") else ""
-    is_loss = _LOSS.search(function) is not None or operation.op.find("loss") >= 0
+    is_loss = LOSS.search(function) is not None or operation.op.find("loss") >= 0
     if place.kind == "created":
         because = f"`{text}` is created in this line without a device."
         if role == "weight" and is_loss:
@@ -281,14 +259,14 @@ def _passed(node: Node, operation: _Done, role: str, statement: Statement, other
         yield place.node, "input_not_moved", points, f"`{text}` is passed from the CPU.", other
 
 
-def _mixed(operation: _Done, statement: Statement) -> Iterator[_Found]:
+def _mixed(operation: LineOperation, statement: Statement) -> Iterator[_Found]:
     """Yield what may be on the CPU in an operation that works element by element, where the message names nothing."""
     if operation.kind in ("layer", "index"):
         return
-    nodes = [leaf for _, node in operation.arguments for leaf in _leaves(node)]
+    nodes = [leaf for _, node in operation.arguments for leaf in leaves(node)]
     places = [place_of(node, statement) for node in nodes]
     tensors = [place for place in places if place.kind != "number"]
-    if operation.kind == "operator" and operation.node.name.endswith("=") and operation.node.name not in _ELEMENTWISE:
+    if operation.kind == "operator" and operation.node.name.endswith("=") and operation.node.name not in ELEMENTWISE:
         total = places[0]
         if total.kind in ("name", "attribute"):
             because = f"`{statement.text_of(total.node)}` is added to in place, and so stays where it was created."
@@ -310,175 +288,22 @@ def _mixed(operation: _Done, statement: Statement) -> Iterator[_Found]:
             yield place.node, "target_not_moved", 2.0, because, operation.arguments[0][1]
 
 
-def _indexed(operation: _Done, statement: Statement) -> Iterator[_Found]:
+def _indexed(operation: LineOperation, statement: Statement) -> Iterator[_Found]:
     """Yield the tensor that is indexed: it is on the CPU, and its index on an accelerator."""
     base, index = operation.arguments[0][1], operation.arguments[-1][1]
     leaf = base
-    while leaf.kind == "call" and leaf.parts[0].kind == "attribute" and leaf.parts[0].name in _KEEPS:
+    while leaf.kind == "call" and leaf.parts[0].kind == "attribute" and leaf.parts[0].name in KEEPS:
         leaf = leaf.parts[0].parts[0]
     text = statement.text_of(leaf)
-    if leaf.kind == "attribute" and _is_self(leaf):
+    if leaf.kind == "attribute" and is_self(leaf):
         because = f"`{text}` is an attribute: `.to(device)` moves it only if it is a parameter or a buffer."
         yield leaf, "unregistered_tensor_attribute", _CERTAIN, because, index
-    elif leaf.kind == "call" and _is_factory(leaf):
+    elif leaf.kind == "call" and is_factory(leaf):
         because = f"`{text}` is created in this line without a device."
         yield leaf, "tensor_created_in_forward_without_device", _CERTAIN, because, index
     else:
         because = f"`{statement.text_of(base)}` is on the CPU, and its index is not."
         yield base, "index_on_wrong_device", _LIKELY, because, index
-
-
-def _operations(statement: Statement) -> Iterator[_Done]:
-    """Yield the operations of a line, the outermost first."""
-    if statement.sign not in ("", "=", "in") and statement.targets:
-        target, value = statement.targets[0], statement.value
-        whole = Node("operator", target.start, value.end, statement.sign, (target, value))
-        yield _Done("operator", whole, (("self", target), ("other", value)), statement.sign)
-    seen: set[Node] = set()
-    for node in (*(inner for target in statement.targets for inner in target.walk()), *statement.value.walk()):
-        match node.kind:
-            case "operator" if node.name == "@":
-                yield _Done("function", node, _roles("matmul", node.parts), _operation("matmul").op)
-            case "operator" if node.name in _ELEMENTWISE and node not in seen:
-                seen.update(inner for inner in node.walk() if inner.kind == "operator")
-                yield _Done("operator", node, (("self", node.parts[0]), ("other", node.parts[1])), "")
-            case "subscript" if len(node.parts) > 1:
-                yield _Done("index", node, tuple(("index" if n else "self", p) for n, p in enumerate(node.parts)))
-            case "call":
-                yield from _called(node, statement)
-
-
-def _called(node: Node, statement: Statement) -> Iterator[_Done]:
-    function, given = node.parts[0], node.parts[1:]
-    known = _operation(function.name) if function.kind in ("attribute", "name") else None
-    owner = statement.text_of(function.parts[0]) if function.kind == "attribute" else ""
-    if known and (owner in _FUNCTIONAL or (function.kind == "name" and function.name not in ("add", "where"))):
-        yield _Done("function", node, _roles(function.name, given, node.keywords), known.op)
-    elif (known and function.kind == "attribute" and not owner.startswith("self.") and owner != "self") or (
-        known and function.kind == "attribute" and len(given) > 0
-    ):
-        roles = _roles(function.name, (function.parts[0], *given), ("", *node.keywords))
-        yield _Done("function", node, roles, known.op)
-    elif is_layer(function, statement) and given:
-        arguments = tuple((keyword or "input", part) for keyword, part in zip(node.keywords, given, strict=True))
-        name = statement.text_of(function)
-        if _LOSS.search(name):
-            names = ["self", "target", "weight"]
-            arguments = tuple(
-                (keyword or (names[number] if number < 3 else ""), part)
-                for number, (keyword, part) in enumerate(zip(node.keywords, given, strict=True))
-            )
-            yield _Done("function", node, arguments, r"\w*loss\w*|sub|mul|add|pow")
-        else:
-            yield _Done("layer", node, (("module", function), *arguments))
-
-
-def is_layer(function: Node, statement: Statement) -> bool:
-    """Tell whether what is called may be a module: `model`, `self.encoder`, `self.layers[0]`, `nn.Linear(3, 4)`."""
-    match function.kind:
-        case "name":
-            return function.name not in _NO_LAYERS
-        case "subscript":
-            return True
-        case "call":
-            inner = function.parts[0]
-            return inner.kind == "attribute" and inner.name[:1].isupper()
-        case "attribute":
-            return _is_self(function) or function.name == "forward" or _LOSS.search(function.name) is not None
-    return False
-
-
-_NO_LAYERS = {
-    "print", "len", "range", "int", "float", "str", "list", "dict", "tuple", "zip", "enumerate", "max", "min",
-    "sum", "isinstance", "super",
-}  # fmt: skip
-
-
-def _roles(function: str, given: tuple[Node, ...], keywords: tuple[str, ...] = ()) -> tuple[tuple[str, Node], ...]:
-    names = _operation(function).arguments
-    keywords = keywords or ("",) * len(given)
-    return tuple(
-        (keyword or (names[number] if number < len(names) else ""), node)
-        for number, (keyword, node) in enumerate(zip(keywords, given, strict=True))
-    )
-
-
-def _operation(function: str) -> Operation:
-    return load().operations.get(function, _UNKNOWN)
-
-
-_UNKNOWN = Operation([], [], "")
-
-
-def _leaves(node: Node) -> Iterator[Node]:
-    """Yield what an operator tree works on."""
-    if node.kind == "operator" and node.name in _ELEMENTWISE:
-        for part in node.parts:
-            yield from _leaves(part)
-    elif node.kind == "unary":
-        yield from _leaves(node.parts[0])
-    else:
-        yield node
-
-
-def place_of(node: Node, statement: Statement) -> _Place:
-    """Tell where an expression got its tensor."""
-    match node.kind:
-        case "literal":
-            return _Place("number", node)
-        case "name":
-            return _Place("name", node)
-        case "unary":
-            return place_of(node.parts[0], statement)
-        case "operator":
-            places = [place_of(leaf, statement) for leaf in _leaves(node) if leaf is not node]
-            for kind in ("created", "on the CPU", "attribute", "member", "name"):
-                if found := next((place for place in places if place.kind == kind), None):
-                    return found
-            return places[0] if places else _Place("other", node)
-        case "subscript":
-            return place_of(node.parts[0], statement)
-        case "attribute":
-            if node.name in _KEEPS:
-                return place_of(node.parts[0], statement)
-            return _Place("attribute" if _is_self(node) else "member", node)
-        case "call":
-            return _place_of_a_call(node, statement)
-    return _Place("other", node)
-
-
-def _place_of_a_call(node: Node, statement: Statement) -> _Place:
-    function = node.parts[0]
-    if function.name == "to" or (function.name == "cuda" and function.kind == "attribute"):
-        return _Place("moved", node)
-    if function.name in ("cpu", "numpy") and function.kind == "attribute":
-        return _Place("on the CPU", node)
-    if _is_factory(node):
-        is_given = "device" in node.keywords or function.name.endswith("_like")
-        return _Place("moved" if is_given else "created", node)
-    if function.kind == "attribute" and function.name in _KEEPS and not _is_torch(function.parts[0], statement):
-        return place_of(function.parts[0], statement)
-    if function.kind == "attribute" and _is_torch(function.parts[0], statement) and len(node.parts) > 1:
-        inner = place_of(node.parts[1], statement)  # torch.triu(torch.ones(3, 3)), torch.sqrt(x)
-        return inner if inner.kind in ("created", "attribute", "on the CPU", "moved") else _Place("called", node)
-    return _Place("called", node)
-
-
-def _is_factory(node: Node) -> bool:
-    function = node.parts[0]
-    is_of_torch = function.kind == "attribute" and function.parts[0].name in _TORCH and function.name in _FACTORIES
-    return is_of_torch or (function.kind == "name" and function.name in ("FloatTensor", "LongTensor"))
-
-
-def _is_torch(node: Node, statement: Statement) -> bool:
-    return statement.text_of(node) in _FUNCTIONAL
-
-
-def _is_self(node: Node) -> bool:
-    """Tell whether an attribute is one of `self`, such as `self.pe` or `self.net.scale`."""
-    while node.kind in ("attribute", "subscript") and node.parts:
-        node = node.parts[0]
-    return node.kind == "name" and node.name == "self"
 
 
 def _is_marked(node: Node, frame: Frame) -> bool:

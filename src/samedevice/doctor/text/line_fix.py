@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from samedevice.doctor.text.expressions import Node, Statement, read_statement
-from samedevice.doctor.text.failing_line import Suspect, is_layer, place_of, suspects
+from samedevice.doctor.text.failing_line import Suspect, suspects
+from samedevice.doctor.text.line_operations import is_layer, place_of
 from samedevice.doctor.text.read import Reading
 from samedevice.doctor.text.traceback import Frame
 
 _NAMED_DEVICE = re.compile(r"\b(?:to\(|device ?= ?)((?:self\.|args\.|cfg\.|config\.)?device)\b", re.ASCII)
+_LAYER_WITH_A_WEIGHT = re.compile(r"torch/nn/modules/(?:sparse|linear|conv|batchnorm|normalization)\.py", re.ASCII)
 _TAKE_NO_DEVICE = ("from_numpy", "Tensor", "FloatTensor", "LongTensor", "IntTensor", "BoolTensor", "DoubleTensor")
 _MOVED_ABOVE = (
     "input_not_moved",
@@ -34,7 +36,7 @@ class LineFix:
         action: "replace", or "before" for a line above.
         text: the new line, or lines.
         because: why it is this expression; "" where only the line was read.
-        instead: another line, for elsewhere, that fixes it for good; or "".
+        instead: other lines, for `__init__`, that fix it for good; or "".
     """
 
     frame: Frame
@@ -69,8 +71,11 @@ def _of_suspect(suspect: Suspect, all_of_the_line: list[Suspect], reading: Readi
             return _replaced(suspect, new)
         case "unregistered_tensor_attribute" | "library_bug" if node.kind == "attribute":
             new = [(each.node, f"{each.expression}.to({device})") for each in all_of_the_line]
-            owner, _, attribute = name.rpartition(".")
-            return _replaced(suspect, new, f'{owner}.register_buffer("{attribute}", ...)' if owner == "self" else "")
+            names = dict.fromkeys(
+                each.node.name for each in all_of_the_line if each.expression == f"self.{each.node.name}"
+            )
+            instead = [f'self.register_buffer("{attribute}", ...)' for attribute in names]
+            return _replaced(suspect, new, "\n".join(instead) if suspect.cause != "library_bug" else "")
         case "in_place_or_copy":
             return LineFix(suspect.frame, name, "replace", f"{name} = {statement.text}", suspect.because)
         case "index_on_wrong_device" if suspect.other is not None and place_of(suspect.other, statement).kind == "name":
@@ -107,7 +112,8 @@ def _device(suspect: Suspect, reading: Reading) -> str:
         text = statement.text_of(place.node)
         if place.kind in ("name", "attribute", "member") and place.node is not suspect.node:
             if any(call.parts[0] is other for call in _calls(statement)):  # a layer
-                return f"next({text}.parameters()).device"
+                is_plain = _LAYER_WITH_A_WEIGHT.search(reading.below) is not None
+                return f"{text}.weight.device" if is_plain else f"next({text}.parameters()).device"
             return f"{text}.device"
     named = _NAMED_DEVICE.search(reading.own_trace)
     return named[1] if named else "device"

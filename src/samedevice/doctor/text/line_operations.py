@@ -1,0 +1,188 @@
+"""What a line of code does: its operations, with PyTorch's names for their arguments, and where each got its tensors.
+
+docs/assets/doctor.js does the same in the browser.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from samedevice.catalog import Operation, load
+from samedevice.doctor.text.expressions import Node, Statement
+
+_FACTORIES = {
+    "arange", "bartlett_window", "blackman_window", "empty", "eye", "full", "hamming_window", "hann_window",
+    "kaiser_window", "linspace", "logspace", "normal", "ones", "rand", "randint", "randn", "randperm", "tensor",
+    "tril_indices", "triu_indices", "zeros", "scalar_tensor", "Tensor", "FloatTensor", "LongTensor",
+    "IntTensor", "BoolTensor", "DoubleTensor", "range",
+}  # fmt: skip
+_TORCH = ("torch", "th", "pt")
+_FUNCTIONAL = ("torch", "th", "pt", "F", "functional", "nn.functional", "torch.nn.functional", "torch.linalg")
+# These return a view or a copy of the tensor before the dot, where it is.
+KEEPS = {
+    "view", "reshape", "unsqueeze", "squeeze", "expand", "expand_as", "repeat", "repeat_interleave", "permute",
+    "transpose", "t", "flatten", "contiguous", "detach", "clone", "float", "double", "half", "long", "int", "bool",
+    "bfloat16", "type", "type_as", "chunk", "split", "unbind", "narrow", "sum", "mean", "exp", "log", "sqrt", "abs",
+    "T", "mT", "H", "mH", "data", "real", "softmax", "log_softmax", "sigmoid", "tanh", "relu", "argmax", "max",
+    "min", "clamp", "neg", "pow", "any", "all",
+}  # fmt: skip
+ELEMENTWISE = ("+", "-", "*", "/", "//", "%", "**", "==", "!=", "<", ">", "<=", ">=", "&", "|", "^")
+LOSS = re.compile(r"loss|criterion|cross_entropy|crit\b|objective", re.ASCII)
+_NO_LAYERS = {
+    "print", "len", "range", "int", "float", "str", "list", "dict", "tuple", "zip", "enumerate", "max", "min",
+    "sum", "isinstance", "super",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an expression got its tensor: a `kind`, and the part of it that says so."""
+
+    kind: str  # "created", "moved", "on the CPU", "attribute", "member", "name", "called", "number" or "other"
+    node: Node
+
+
+@dataclass(frozen=True)
+class LineOperation:
+    """An operation of the line, with the names that PyTorch has for its arguments."""
+
+    kind: str  # "operator", "function", "layer" or "index"
+    node: Node
+    arguments: tuple[tuple[str, Node], ...]
+    op: str = ""
+
+
+def operations(statement: Statement) -> Iterator[LineOperation]:
+    """Yield the operations of a line, the outermost first."""
+    if statement.sign not in ("", "=", "in") and statement.targets:
+        target, value = statement.targets[0], statement.value
+        whole = Node("operator", target.start, value.end, statement.sign, (target, value))
+        yield LineOperation("operator", whole, (("self", target), ("other", value)))
+    seen: set[Node] = set()
+    for node in (*(inner for target in statement.targets for inner in target.walk()), *statement.value.walk()):
+        match node.kind:
+            case "operator" if node.name == "@":
+                known = load().operations["matmul"]
+                yield LineOperation("function", node, _roles(known.arguments, node.parts, ("", "")), known.op)
+            case "operator" if node.name in ELEMENTWISE and node not in seen:
+                seen.update(inner for inner in node.walk() if inner.kind == "operator")
+                yield LineOperation("operator", node, (("self", node.parts[0]), ("other", node.parts[1])), "")
+            case "subscript" if len(node.parts) > 1:
+                yield LineOperation("index", node, _roles(["self"], node.parts, ("",) * len(node.parts)))
+            case "call":
+                yield from _called(node, statement)
+
+
+def _called(node: Node, statement: Statement) -> Iterator[LineOperation]:
+    """Yield what a call does: a function or a method of PyTorch, a loss, or a layer."""
+    function, given = node.parts[0], node.parts[1:]
+    known = _operation(function.name) if function.kind in ("attribute", "name") else None
+    owner = statement.text_of(function.parts[0]) if function.kind == "attribute" else ""
+    if known and (owner in _FUNCTIONAL or (function.kind == "name" and function.name not in ("add", "where"))):
+        yield LineOperation("function", node, _roles(known.arguments, given, node.keywords), known.op)
+    elif known and owner not in ("", "self"):
+        roles = _roles(known.arguments, (function.parts[0], *given), ("", *node.keywords))
+        yield LineOperation("function", node, roles, known.op)
+    elif LOSS.search(statement.text_of(function)) and given:
+        roles = _roles(["self", "target", "weight"], given, node.keywords)
+        yield LineOperation("function", node, roles, r"\w*loss\w*|sub|mul|add|pow")
+    elif is_layer(function, statement) and given:
+        passed = tuple((keyword or "input", part) for keyword, part in zip(node.keywords, given, strict=True))
+        yield LineOperation("layer", node, (("module", function), *passed))
+
+
+def is_layer(function: Node, statement: Statement) -> bool:
+    """Tell whether what is called may be a module: `model`, `self.encoder`, `self.layers[0]`, `nn.Linear(3, 4)`."""
+    match function.kind:
+        case "name":
+            return function.name not in _NO_LAYERS
+        case "subscript":
+            return True
+        case "call":
+            inner = function.parts[0]
+            return inner.kind == "attribute" and inner.name[:1].isupper()
+        case "attribute":
+            return is_self(function) or function.name == "forward" or LOSS.search(function.name) is not None
+    return False
+
+
+def _roles(names: list[str], given: tuple[Node, ...], keywords: tuple[str, ...]) -> tuple[tuple[str, Node], ...]:
+    """Return each argument after its name: the keyword, else the name at its place, else ""."""
+    padded = [*names, *[""] * len(given)]
+    return tuple((keyword or name, node) for name, keyword, node in zip(padded, keywords, given, strict=False))
+
+
+def _operation(function: str) -> Operation | None:
+    return load().operations.get(function)
+
+
+def leaves(node: Node) -> Iterator[Node]:
+    """Yield what an operator tree works on."""
+    if node.kind == "operator" and node.name in ELEMENTWISE:
+        for part in node.parts:
+            yield from leaves(part)
+    elif node.kind == "unary":
+        yield from leaves(node.parts[0])
+    else:
+        yield node
+
+
+def place_of(node: Node, statement: Statement) -> Place:
+    """Tell where an expression got its tensor."""
+    match node.kind:
+        case "literal":
+            return Place("number", node)
+        case "name":
+            return Place("name", node)
+        case "unary":
+            return place_of(node.parts[0], statement)
+        case "operator":
+            places = [place_of(leaf, statement) for leaf in leaves(node) if leaf is not node]
+            for kind in ("created", "on the CPU", "attribute", "member", "name"):
+                if found := next((place for place in places if place.kind == kind), None):
+                    return found
+            return places[0] if places else Place("other", node)
+        case "subscript":
+            return place_of(node.parts[0], statement)
+        case "attribute":
+            if node.name in KEEPS:
+                return place_of(node.parts[0], statement)
+            return Place("attribute" if is_self(node) else "member", node)
+        case "call":
+            return _place_of_a_call(node, statement)
+    return Place("other", node)
+
+
+def _place_of_a_call(node: Node, statement: Statement) -> Place:
+    function = node.parts[0]
+    if function.name == "to" or (function.name == "cuda" and function.kind == "attribute"):
+        return Place("moved", node)
+    if function.name in ("cpu", "numpy") and function.kind == "attribute":
+        return Place("on the CPU", node)
+    if is_factory(node):
+        is_given = "device" in node.keywords or function.name.endswith("_like")
+        return Place("moved" if is_given else "created", node)
+    if function.kind == "attribute" and function.name in KEEPS and not _is_torch(function.parts[0], statement):
+        return place_of(function.parts[0], statement)
+    if function.kind == "attribute" and _is_torch(function.parts[0], statement) and len(node.parts) > 1:
+        inner = place_of(node.parts[1], statement)  # torch.triu(torch.ones(3, 3)), torch.sqrt(x)
+        return inner if inner.kind in ("created", "attribute", "on the CPU", "moved") else Place("called", node)
+    return Place("called", node)
+
+
+def is_factory(node: Node) -> bool:
+    """Tell whether a call creates a tensor where `device=` says, else on the default device."""
+    function = node.parts[0]
+    is_of_torch = function.kind == "attribute" and function.parts[0].name in _TORCH and function.name in _FACTORIES
+    return is_of_torch or (function.kind == "name" and function.name in ("FloatTensor", "LongTensor"))
+
+
+def _is_torch(node: Node, statement: Statement) -> bool:
+    return statement.text_of(node) in _FUNCTIONAL
+
+
+def is_self(node: Node) -> bool:
+    """Tell whether an attribute is one of `self`, such as `self.pe` or `self.net.scale`."""
+    while node.kind in ("attribute", "subscript") and node.parts:
+        node = node.parts[0]
+    return node.kind == "name" and node.name == "self"
