@@ -27,9 +27,10 @@ from samedevice.doctor.text.read import Reading
 from samedevice.doctor.text.traceback import Frame
 
 # How sure a reading is, on the scale of the catalog's points.
-_CERTAIN, _LIKELY, _POSSIBLE = 6.0, 3.5, 1.5
+_CERTAIN, _LIKELY, _POSSIBLE = 6.5, 3.5, 1.5
 
 _OWN = re.compile(r"weight|bias|running_mean|running_var|mat2|weight_\w+", re.ASCII)  # of a layer
+_OF_A_LAYER = re.compile(r"weight|bias|running_mean|running_var|mat[12]|input|index|indices|hx|cx|hidden", re.ASCII)
 _HIDDEN = re.compile(r"hx|cx|hidden\w*|(?:self\.)?(?:h|c|hidden|state|init_hidden|hc|h_?[0t]|c_?[0t])\w{0,2}", re.ASCII)
 _LAYER_OPS = re.compile(
     r"(?:add|b|baddb)?m[mv]|addmm|linear|\w*conv\w*|\w*norm\w*|index_select|embedding\w*|\w*lstm\w*|\w*gru\w*|\w*rnn\w*"
@@ -42,7 +43,7 @@ _CODE = re.compile(
     r"(?P<code>(?:[\w.\[\], ]{1,80} ?[-+*/@]?= ?|return )[^=`][^`]{2,300}|[\w.]{1,80}\([^`]{1,300}\))(?:`|$)",
     re.ASCII,
 )
-_OF_PROSE = 0.7
+_OF_PROSE = 0.95
 _OF_A_LIBRARY = 4.5  # where two tensors of a library's own line met
 _INDEXED, _INPUT_AND_WEIGHT = ("SD030",), ("SD020",)  # messages that say which part of the line it is
 _MODULE = re.compile(
@@ -91,7 +92,11 @@ def suspects(reading: Reading) -> list[Suspect]:
         found = _of_line(frame, reading)
         return [_of_a_library(suspect, frame) for suspect in found] or _library_alone(frame, reading)
     frame = reading.place
-    return _of_line(frame, reading) if frame is not None and frame.code and not frame.in_library else []
+    found = _of_line(frame, reading) if frame is not None and frame.code and not frame.in_library else []
+    # A move that was thrown away stands above the line that fails.
+    above = [each for each in reading.frames if each.code and not each.in_library and each is not frame]
+    statements = [(each, read_statement(each.code)) for each in above]
+    return found + [Suspect(each, line, *moved) for each, line in statements for moved in _discarded_move(line)]
 
 
 def _of_line(frame: Frame, reading: Reading) -> list[Suspect]:
@@ -111,7 +116,8 @@ def _may_be_created(reading: Reading) -> bool:
 def _created(statement: Statement) -> Iterator[_Found]:
     """Yield what a line creates without a device, wherever in the line that is."""
     moved: set[Node] = set()
-    for node in statement.value.walk():
+    is_kept = any(target.kind == "attribute" for target in statement.targets)  # `self.steps = torch.linspace(0, 1, 8)`
+    for node in statement.value.walk() if not is_kept else ():
         place = place_of(node, statement) if node.kind == "call" and node not in moved else None
         if place is not None and place.kind == "moved":
             moved.update(node.walk())
@@ -177,7 +183,7 @@ def _found(done: list[LineOperation], statement: Statement, reading: Reading) ->
             yield from _accused(operation, "input", "", is_on_cpu, statement)
     elif argument:
         fitting = [operation for operation in done if operation.op and op and re.fullmatch(operation.op, op, re.ASCII)]
-        if not fitting and (not op or _LAYER_OPS.fullmatch(op)):
+        if not fitting and (_LAYER_OPS.fullmatch(op) if op else _OF_A_LAYER.fullmatch(argument)):
             fitting = layers
         for operation in fitting:
             yield from _accused(operation, argument, op, is_on_cpu, statement)
@@ -207,9 +213,12 @@ def _accused(
     if not is_on_cpu:
         named, others = others, named
         role = ""
-    other = next(iter(others), None)
     for node in named:
-        for item in node.parts if argument == "tensors" and node.kind == "group" else (node,):
+        items = node.parts if argument == "tensors" and node.kind == "group" else (node,)
+        kept = [item for item in items if place_of(item, statement).kind not in ("created", "attribute")]
+        met = [node for node in [*others, *kept] if place_of(node, statement).kind != "number"]
+        other = next(iter(met), None)
+        for item in items:
             yield from _passed(item, operation, role, statement, other)
 
 

@@ -76,6 +76,9 @@ def _of_suspect(suspect: Suspect, all_of_the_line: list[Suspect], reading: Readi
             )
             instead = [f'self.register_buffer("{attribute}", ...)' for attribute in names]
             return _replaced(suspect, new, "\n".join(instead) if suspect.cause != "library_bug" else "")
+        case "submodule_created_in_forward" if node.kind == "call" and node.parts[0].kind in ("attribute", "name"):
+            layer = f"self.{node.parts[0].name.lower()}"
+            return _replaced(suspect, [(node, layer)], f"{layer} = {name}")
         case "in_place_or_copy":
             return LineFix(suspect.frame, name, "replace", f"{name} = {statement.text}", suspect.because)
         case "index_on_wrong_device" if suspect.other is not None and place_of(suspect.other, statement).kind == "name":

@@ -23,9 +23,10 @@ KEEPS = {
     "view", "reshape", "unsqueeze", "squeeze", "expand", "expand_as", "repeat", "repeat_interleave", "permute",
     "transpose", "t", "flatten", "contiguous", "detach", "clone", "float", "double", "half", "long", "int", "bool",
     "bfloat16", "type", "type_as", "chunk", "split", "unbind", "narrow", "sum", "mean", "exp", "log", "sqrt", "abs",
-    "T", "mT", "H", "mH", "data", "real", "softmax", "log_softmax", "sigmoid", "tanh", "relu", "argmax", "max",
+    "softmax", "log_softmax", "sigmoid", "tanh", "relu", "argmax", "max",
     "min", "clamp", "neg", "pow", "any", "all",
 }  # fmt: skip
+_VIEWS = ("T", "mT", "H", "mH", "data", "real", "imag")
 ELEMENTWISE = ("+", "-", "*", "/", "//", "%", "**", "==", "!=", "<", ">", "<=", ">=", "&", "|", "^")
 LOSS = re.compile(r"loss|criterion|cross_entropy|crit\b|objective", re.ASCII)
 _NO_LAYERS = {
@@ -143,9 +144,11 @@ def place_of(node: Node, statement: Statement) -> Place:
                     return found
             return places[0] if places else Place("other", node)
         case "subscript":
-            return place_of(node.parts[0], statement)
+            # `batch["image"]`, `batch[0]`
+            is_item = len(node.parts) == 2 and node.parts[1].kind == "literal" and node.parts[1].name != "None"
+            return Place("member", node) if is_item else place_of(node.parts[0], statement)
         case "attribute":
-            if node.name in KEEPS:
+            if node.name in _VIEWS:
                 return place_of(node.parts[0], statement)
             return Place("attribute" if is_self(node) else "member", node)
         case "call":

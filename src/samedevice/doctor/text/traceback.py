@@ -6,7 +6,7 @@ the place of the error, never its message. docs/assets/doctor.js does the same i
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 _FILE, _LINE = r"(?P<file>[^ ].{0,400}?)", r"(?P<line>[0-9]{1,7})"
 _FUNCTION, _SOURCE = r"(?P<function>.{1,400})", r"(?P<file>[^ ].{0,400}?\.pyx?)"
@@ -62,7 +62,7 @@ class Frame:
     line: int
     function: str
     code: str
-    marked: tuple[int, int] | tuple[()] = ()
+    marked: tuple[int, int] | tuple[()] = field(default=(), compare=False)
 
     @property
     def in_library(self) -> bool:
@@ -139,7 +139,7 @@ def _read(lines: Sequence[str]) -> Traceback:
         elif margin is not None and text:
             if not code or _open(code):
                 code.append(text[:400])
-                found[-1] = replace(found[-1], code=_dedented(code))
+                found[-1] = replace(found[-1], code=_dedented(code), marked=())
             else:
                 margin = None
         elif margin is None and _open(code) and line.startswith("    ") and not _CARETS.match(line):
