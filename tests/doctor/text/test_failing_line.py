@@ -114,3 +114,16 @@ def test_a_word_inside_another_is_no_clue(code, not_first):
 def test_nothing_is_said_to_be_created_on_the_cpu_between_two_gpus():
     text = FRAME + "    x = a + torch.zeros(3)\n" + FILE["messages"]["two"].replace("cpu!", "cuda:1!")
     assert not {"tensor_created_in_forward_without_device", "input_not_moved"} & {c.id for c in explain(text).causes}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "x = (" + "a if " * 80 + ")",  # each without an else
+        "x = (" + "-" * 390 + "(\n    " + "-" * 390 + "(\n    " + "not " * 95 + "a",
+        "x = (a" + ".T" * 190 + ",\n    a" + "+a" * 190 + ",\n    a" + "()" * 190 + "[",
+        "x = (" + "lambda:" * 50 + "(\n    " + "(" * 390,
+    ],
+)
+def test_a_line_that_is_deep_or_long_is_read_all_the_same(code):
+    assert explain(f"{FRAME}    {code}\n{FILE['messages']['two']}").message.id == "SD002"

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 _LONGEST = 2_000  # characters that are read
 _DEEPEST = 40  # brackets within brackets
+_MOST = 300  # operators, attributes, calls and subscripts, each of which may go one deeper
 _TOKEN = re.compile(
-    r"(?P<text>[rbufRBUF]{0,2}(?:\"\"\"|'''|\"(?:[^\"\\\n]|\\.){0,500}(?:\"|$)|'(?:[^'\\\n]|\\.){0,500}(?:'|$)))"
+    r"(?P<text>[rbufRBUF]{0,2}(?:\"\"\"|'''|\"(?:[^\"\\\n]|\\.){0,500}(?:\"|\Z)|'(?:[^'\\\n]|\\.){0,500}(?:'|\Z)))"
     r"|(?P<name>[A-Za-z_]\w*)|(?P<number>\.?[0-9][\w.]*)|(?P<comment>#[^\n]*)"
     r"|(?P<sign>(?:\*\*|//|>>|<<|[-+*/%@&|^])=|->|:=|==|!=|<=|>=|\*\*|//|<<|>>|\.\.\.|[-+*/%@&|^~<>=,.:;()\[\]{}])",
     re.ASCII,
@@ -27,7 +28,7 @@ _BEFORE_AN_EXPRESSION = ("return", "yield", "await", "assert", "raise", "if", "e
 _NO_VALUE = ("for", "if", "else", "async", "as", "lambda")  # names that no expression begins with
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Node:
     """An expression.
 
@@ -50,9 +51,11 @@ class Node:
 
     def walk(self) -> Iterator["Node"]:
         """Yield the expression and all in it, the outermost first."""
-        yield self
-        for part in self.parts:
-            yield from part.walk()
+        left = [self]
+        while left:
+            node = left.pop()
+            yield node
+            left.extend(reversed(node.parts))
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,7 @@ class _Reader:
         ]
         self._at = 0
         self._depth = 0
+        self._made = 0
 
     def statement(self) -> Statement:
         is_loop = self._skip("for")
@@ -122,26 +126,30 @@ class _Reader:
     def _expression(self, binding: int, stop: tuple[str, ...] = ()) -> Node:
         self._depth += 1
         node = self._operand(stop)
-        while self._depth < _DEEPEST:
+        while self._goes_on():
             sign = self._sign()
             if sign in stop or _BINDING.get(sign, 0) <= binding:
                 break
             self._at += 1
+            self._made += 1
             if (sign, self._sign()) in (("not", "in"), ("is", "not")):
                 self._at += 1
             right = self._expression(_BINDING[sign] - (sign == "**"), stop)
             node = Node("operator", node.start, right.end, sign, (node, right))
-        if binding == 0 and self._sign() == "if" and self._kind() == "name":
+        if binding == 0 and self._sign() == "if" and self._kind() == "name" and self._depth < _DEEPEST:
             self._at += 1
-            condition = self._expression(0)
-            other = self._expression(0) if self._skip("else") else condition
-            node = Node("other", node.start, other.end, "if", (node, condition, other))
+            parts = [node, self._expression(0)]
+            if self._skip("else"):
+                parts.append(self._expression(0))
+            node = Node("other", node.start, parts[-1].end, "if", tuple(parts))
         self._depth -= 1
         return node
 
     def _operand(self, stop: tuple[str, ...]) -> Node:
         start = self._start()
         kind, text, _ = self._tokens[self._at] if self._at < len(self._tokens) else ("", "", 0)
+        if self._depth > _DEEPEST:
+            return Node("other", start, start)
         if text in ("-", "+", "~", "not", "*", "**", "await"):
             self._at += 1
             part = self._expression(3 if text == "not" else _UNARY, stop)
@@ -175,7 +183,7 @@ class _Reader:
         """Read the attributes, calls and subscripts that follow an expression."""
         begin = node.start if start is None else start
         is_bracketed = start is not None
-        while self._depth < _DEEPEST:
+        while self._goes_on():
             sign = self._sign()
             if sign == "." and self._kind(1) == "name":
                 self._at += 2
@@ -188,6 +196,7 @@ class _Reader:
                 node = Node("subscript", begin, self._end(), "", (node, *items))
             else:
                 break
+            self._made += 1
             is_bracketed = False
         # Brackets round the whole belong to it: `(a + b)`.
         return Node(node.kind, begin, self._end(), node.name, node.parts, node.keywords) if is_bracketed else node
@@ -240,6 +249,10 @@ class _Reader:
             depth += (sign in _CLOSING) - (sign in _CLOSING.values())
             self._at += 1
         return True
+
+    def _goes_on(self) -> bool:
+        """Tell whether the expression may become larger."""
+        return self._depth < _DEEPEST and self._made < _MOST
 
     def _kind(self, ahead: int = 0) -> str:
         return self._tokens[self._at + ahead][0] if self._at + ahead < len(self._tokens) else ""
