@@ -1,14 +1,19 @@
 """The doctor in the browser finds in every text what `samedevice.explain` finds."""
 
 import json
+import random
 import re
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from tests.doctor.text.test_failing_line import CASES, FRAME, LIBRARY, paste
+from tests.doctor.text.test_failing_line import FILE as LINES
 from tests.site.pasted import AWKWARD
 
 from samedevice import explain
 from samedevice.catalog import load
+from samedevice.doctor.text.expressions import read_statement
 
 ROOT = Path(__file__).parents[2]
 REPORTS = ROOT.parent / "shared" / "casebook" / "reports.jsonl"
@@ -22,7 +27,20 @@ def found_by_python(text):
         "reads": dict(diagnosis.reads),
         "says": diagnosis.says,
         "causes": [{"id": cause.id, "because": list(cause.because)} for cause in diagnosis.causes],
-        "place": place and {"file": place.file, "line": place.line, "function": place.function, "code": place.code},
+        "place": place and {**asdict(place), "marked": list(place.marked)},
+        "culprits": [
+            {
+                "expression": culprit.expression,
+                "device": culprit.device,
+                "cause": culprit.cause,
+                "case": culprit.case,
+                "sentence": culprit.sentence,
+                "fix": culprit.fix,
+                "edits": [asdict(edit) for edit in culprit.edits],
+                "instead": culprit.instead,
+            }
+            for culprit in diagnosis.culprits
+        ],
         "other": diagnosis.other and diagnosis.other.id,
         "ask": diagnosis.ask,
     }
@@ -75,6 +93,91 @@ def test_the_awkward_pastes_reach_messages_other_errors_places_and_nothing():
     assert found["out of memory"]["other"]
     assert not found["what it is not about"]["message"]
     assert sum(bool(one["place"]) for one in found.values()) > 15
+
+
+def test_the_page_reads_failing_lines_as_python_reads_them(visit):
+    texts = {name: paste(case) for name, case in CASES.items()}
+    line = CASES["an input of a linear layer"]["line"]
+    for number, (name, message) in enumerate(LINES["messages"].items()):
+        inner = f'  File "/home/me/net.py", line 3, in forward\n    x = self.first(x)\n{message}'
+        texts[f"{name}, from outside"] = f"{FRAME}    {line}\n{inner}"
+        texts[f"{name}, underlined"] = f"{FRAME}    {line}\n    {' ' * number}^^^^^^^^^^^^^\n{message}"
+        texts[f"{name}, in a library"] = LIBRARY + message
+        texts[f"{name}, in prose"] = f"I get this:\n> loss = F.mse_loss(self.net(x), y) + torch.zeros(3)\n{message}"
+        texts[f"{name}, thrown away"] = f"{FRAME}    images.to(device)\n    y = f(images)\n{message}"
+    found = [found_by_python(text) for text in texts.values()]
+    assert sum(bool(one["culprits"]) for one in found) > 60
+    assert differences(visit(), texts) == {}
+
+
+READ_BY_THE_PAGE = """async (lines) => {
+  const { readStatement, textOf, walk } = await import(new URL("assets/doctor/expressions.js", document.baseURI));
+  return lines.map((line) => {
+    const statement = readStatement(line);
+    const nodes = (node) => [...walk(node)].map((part) => {
+      return [part.kind, part.name, part.keywords, part.parts.length, textOf(statement, part)];
+    });
+    return [statement.targets.map(nodes), statement.sign, nodes(statement.value)];
+  });
+}"""
+
+
+def read_by_python(line):
+    statement = read_statement(line)
+
+    def nodes(node):
+        return [
+            [part.kind, part.name, list(part.keywords), len(part.parts), statement.text_of(part)]
+            for part in node.walk()
+        ]
+
+    return [[nodes(target) for target in statement.targets], statement.sign, nodes(statement.value)]
+
+
+def mangled_lines(count):
+    """Yield lines of the cases that were cut, and signs and words in any order; the same each time."""
+    chance = random.Random(20)
+    lines = [case["line"].strip("\n") for case in CASES.values()]
+    tokens = re.findall(r"\w+|[^\w ]", "\n".join(lines))
+    tokens += [
+        "not",
+        "is",
+        "if",
+        "else",
+        "for",
+        "lambda",
+        "**",
+        "->",
+        '"""',
+        '"open',
+        "'",
+        "\\",
+        "#",
+        "é",
+        "\U0001d51f",
+        "\n",
+    ]
+    for _ in range(count):
+        line = chance.choice(lines)
+        start, length = chance.randrange(len(line)), chance.randrange(4)
+        yield (line[:start] + chance.choice(tokens) + line[start + length :])[: chance.randrange(1, len(line) + 2)]
+        yield chance.choice(["", " "]).join(chance.choices(tokens, k=chance.randrange(1, 40)))
+
+
+def test_the_page_reads_every_line_of_code_as_python_reads_it(visit):
+    lines = list(mangled_lines(300))
+    lines += [sign * 300 for sign in ("(", "[", "-", "not ", "a if ", "a.b", "+a", "a**", "lambda:", "x(", '"')]
+    pairs = zip(lines, visit().evaluate(READ_BY_THE_PAGE, lines), strict=True)
+    assert [line for line, read in pairs if read != read_by_python(line)] == []
+
+
+def test_the_page_explains_mangled_lines_as_python_does(visit):
+    messages = list(LINES["messages"].values())
+    texts = {
+        number: f"{FRAME}    {line.replace(chr(10), ' ')}\n{messages[number % len(messages)]}"
+        for number, line in enumerate(mangled_lines(150))
+    }
+    assert differences(visit(), texts) == {}
 
 
 @pytest.mark.skipif(not REPORTS.exists(), reason="needs the real reports, which are not part of the project")

@@ -16,6 +16,9 @@ from mkdocs.structure.files import File, Files
 
 from lessons.site.explorer_page import DATA
 
+_PARTS = ("normalise", "traceback", "expressions", "line-operations", "failing-line", "line-fix")
+_DOCTOR = (*(f"doctor/{part}" for part in _PARTS), "doctor")  # each after what it imports
+
 
 def is_offline(config: MkDocsConfig) -> bool:
     """Whether pages are files, as the plugin has them, and not folders."""
@@ -40,17 +43,18 @@ def use_plain_scripts(files: Files, config: MkDocsConfig) -> Files:
     catalog = json.loads(take("assets/catalog.json").content_string)
     for cause in catalog["causes"].values():
         cause["lesson"] = _file(cause["lesson"])
-    names = ("doctor", "paste-box", "search", "explorer")
-    modules = {name: plain(f"{name}.js", take(f"assets/{name}.js").content_string) for name in names}
-    exports, doctor = modules["doctor"]
+    modules = {
+        name: plain(f"{name}.js", take(f"assets/{name}.js").content_string)
+        for name in (*_DOCTOR, "paste-box", "search", "explorer")
+    }
     record = gzip.decompress(take(DATA).content_bytes).decode()
     scripts = {
         "offline": [
             take("assets/frame-worker.js").content_string,
             "(() => {",
             _answering(json.dumps(catalog, ensure_ascii=False)),
-            f"const doctor = (() => {{\n{doctor}\nreturn {{ {', '.join(exports)} }};\n}})();",
-            f"const {{ {', '.join(exports)} }} = doctor;",
+            *(_defined(*modules[name]) for name in _DOCTOR),
+            f"const doctor = {{ {', '.join(modules['doctor'][0])} }};",
             f"{{\n{modules['paste-box'][1]}\n}}",
             f"{{\n{modules['search'][1]}\n}}",
             "})();",
@@ -69,14 +73,20 @@ def plain(name: str, module: str) -> tuple[list[str], str]:
     Raises:
         PluginError: it has a form of import or export that is not known here.
     """
-    exports = re.findall(r"^export (?:async )?(?:const|function) (\w+)", module, re.M)
-    code = re.sub(r"^(import \{.*\} from .*\n|export (?=async|const|function))", "", module, flags=re.M)
+    exports = re.findall(r"^export (?:async )?(?:const|function\*?) (\w+)", module, re.M)
+    code = re.sub(r"^(import \{[^}]*\} from .*\n|export (?=async|const|function))", "", module, flags=re.M)
     code = code.replace("import.meta.url", "document.currentScript.src")
     code = re.sub(r'import\("\./(\w+)\.js"\)', r"\1", code)
     code = re.sub(r"`errors/(\$\{[^}]+\})/`", r"`errors/\1.html`", code)
     if left := re.search(r"^(?:import|export)\b.*|\bimport[.(].*", code, re.M):
         raise PluginError(f"{name} has what a plain script cannot have, and {__name__} does not know: {left[0]}")
     return exports, code
+
+
+def _defined(exports: list[str], code: str) -> str:
+    """JavaScript that defines what a module exports, and keeps the rest of its names apart."""
+    names = f"{{ {', '.join(exports)} }}"
+    return f"const {names} = (() => {{\n{code}\nreturn {names};\n}})();"
 
 
 def _answering(data: str) -> str:

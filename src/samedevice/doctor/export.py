@@ -46,8 +46,14 @@ def exported() -> dict[str, Any]:
                 "change": change(cause),
                 "confirm": cause.confirm,
                 "lesson": lesson_path(cause),
+                "within": cause.within,
+                "between": cause.between,
             }
             for cause in catalog.causes.values()
+        },
+        "operations": {
+            function: {"arguments": operation.arguments, "op": javascript(operation.op)}
+            for function, operation in catalog.operations.items()
         },
         "other": [
             {

@@ -4,7 +4,7 @@ The message names an argument, such as `index`; the line says what was passed fo
 there without a device, `self.pe` is an attribute, `labels` is a name. Together they have one explanation more often
 than each alone. Nothing is looked up: this is a reading, and `rank` weighs it with the other clues.
 
-docs/assets/doctor.js does the same in the browser.
+docs/assets/doctor/failing-line.js does the same in the browser.
 """
 
 import re

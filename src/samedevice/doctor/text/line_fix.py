@@ -1,6 +1,6 @@
 """The line to change, written on the reader's own line: the code that a traceback shows, with a device in it.
 
-docs/assets/doctor.js does the same in the browser.
+docs/assets/doctor/line-fix.js does the same in the browser.
 """
 
 import re
@@ -52,7 +52,8 @@ def line_fix(cause: str, reading: Reading) -> LineFix | None:
     found = [suspect for suspect in suspects(reading) if suspect.cause == cause]
     if found:
         first = max(found, key=lambda suspect: suspect.points)
-        return _of_suspect(first, [suspect for suspect in found if suspect.statement is first.statement], reading)
+        all_of_the_line = [suspect for suspect in found if suspect.statement.text == first.statement.text]
+        return _of_suspect(first, all_of_the_line, reading)
     write = _BY_LINE.get(cause)
     own = [frame for frame in reading.frames if frame.code and not frame.in_library]
     for frame in reversed(own) if write is not None else ():

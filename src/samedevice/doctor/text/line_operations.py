@@ -1,6 +1,6 @@
 """What a line of code does: its operations, with PyTorch's names for their arguments, and where each got its tensors.
 
-docs/assets/doctor.js does the same in the browser.
+docs/assets/doctor/line-operations.js does the same in the browser.
 """
 
 import re

@@ -1,9 +1,9 @@
 """From whatever a person pastes to text that patterns can be matched against.
 
 A paste may hold colours, the boxes that `rich` draws, prefixes of ranks and quotations, typographic quotes, blanks of
-other scripts, bytes that were not UTF-8. docs/assets/doctor.js does the same, step by step, in the browser: a test
-compares the two, so a change here is a change there. After `clean` the only blanks are the space and the line end, and
-there are no control characters and no lone surrogates.
+other scripts, bytes that were not UTF-8. docs/assets/doctor/normalise.js does the same, step by step, in the browser: a
+test compares the two, so a change here is a change there. After `clean` the only blanks are the space and the line end,
+and there are no control characters and no lone surrogates.
 """
 
 import re

@@ -1,7 +1,7 @@
 """The frames of a pasted traceback: Python's own, IPython's, pytest's, `rich`'s.
 
 The forms are those that Python 3.9 to 3.13, IPython 7 to 9, pytest 9 and rich 15 print. A form that is not read costs
-the place of the error, never its message. docs/assets/doctor.js does the same in the browser.
+the place of the error, never its message. docs/assets/doctor/traceback.js does the same in the browser.
 """
 
 import re

@@ -1,0 +1,165 @@
+// What a line of code does: its operations, with PyTorch's names for their arguments, and where each got its tensors.
+// What samedevice/doctor/text/line_operations.py is in Python.
+
+import { textOf, walk } from "./expressions.js";
+
+const words = (text) => new Set(text.trim().split(/\s+/u));
+
+const FACTORIES = words(`
+  arange bartlett_window blackman_window empty eye full hamming_window hann_window kaiser_window linspace logspace
+  normal ones rand randint randn randperm tensor tril_indices triu_indices zeros scalar_tensor Tensor FloatTensor LongTensor
+  IntTensor BoolTensor DoubleTensor range`);
+const TORCH = words("torch th pt");
+const FUNCTIONAL = words("torch th pt F functional nn.functional torch.nn.functional torch.linalg");
+// These return a view or a copy of the tensor before the dot, where it is.
+export const KEEPS = words(`
+  view reshape unsqueeze squeeze expand expand_as repeat repeat_interleave permute transpose t flatten contiguous detach
+  clone float double half long int bool bfloat16 type type_as chunk split unbind narrow sum mean exp log sqrt abs
+  softmax log_softmax sigmoid tanh relu argmax max min clamp neg pow any all`);
+const VIEWS = words("T mT H mH data real imag");
+export const ELEMENTWISE = words("+ - * / // % ** == != < > <= >= & | ^");
+export const LOSS = /loss|criterion|cross_entropy|crit\b|objective/u;
+const NO_LAYERS = words(`
+  print len range int float str list dict tuple zip enumerate max min sum isinstance super`);
+
+/** The operations of a line, the outermost first: "operator", "function", "layer" or "index". */
+export function* operations(catalog, statement) {
+  const { targets, sign, value } = statement;
+  if (!["", "=", "in"].includes(sign) && targets.length) {
+    const parts = [targets[0], value];
+    const whole = { kind: "operator", start: targets[0].start, end: value.end, name: sign, parts, keywords: [] };
+    yield operation("operator", whole, [["self", targets[0]], ["other", value]]);
+  }
+  const seen = new Set();
+  for (const node of nodesOf(statement)) {
+    if (node.kind === "operator" && node.name === "@") {
+      const known = operationOf(catalog, "matmul");
+      yield operation("function", node, roles(known.arguments, node.parts, ["", ""]), known.op);
+    } else if (node.kind === "operator" && ELEMENTWISE.has(node.name) && !seen.has(node)) {
+      for (const inner of walk(node)) if (inner.kind === "operator") seen.add(inner);
+      yield operation("operator", node, [["self", node.parts[0]], ["other", node.parts[1]]]);
+    } else if (node.kind === "subscript" && node.parts.length > 1) {
+      yield operation("index", node, roles(["self"], node.parts, node.parts.map(() => "")));
+    } else if (node.kind === "call") {
+      const called = operationOfACall(catalog, node, statement);
+      if (called) yield called;
+    }
+  }
+}
+
+const operation = (kind, node, given, op = "") => ({ kind, node, arguments: given, op });
+
+/** All the expressions of a line. */
+export function* nodesOf({ targets, value }) {
+  for (const target of targets) yield* walk(target);
+  yield* walk(value);
+}
+
+/** What a call does: a function or a method of PyTorch, a loss, or a layer. */
+function operationOfACall(catalog, node, statement) {
+  const [called, ...given] = node.parts;
+  const known = ["attribute", "name"].includes(called.kind) ? operationOf(catalog, called.name) : null;
+  const owner = called.kind === "attribute" ? textOf(statement, called.parts[0]) : "";
+  if (known && (FUNCTIONAL.has(owner) || (called.kind === "name" && !["add", "where"].includes(called.name))))
+    return operation("function", node, roles(known.arguments, given, node.keywords), known.op);
+  if (known && owner !== "" && owner !== "self") {
+    const passed = roles(known.arguments, [called.parts[0], ...given], ["", ...node.keywords]);
+    return operation("function", node, passed, known.op);
+  }
+  if (LOSS.test(textOf(statement, called)) && given.length) {
+    const passed = roles(["self", "target", "weight"], given, node.keywords);
+    return operation("function", node, passed, String.raw`\w*loss\w*|sub|mul|add|pow`);
+  }
+  if (!isLayer(called) || !given.length) return null;
+  const passed = given.map((part, number) => [node.keywords[number] || "input", part]);
+  return operation("layer", node, [["module", called], ...passed]);
+}
+
+/** Whether what is called may be a module: `model`, `self.encoder`, `self.layers[0]`, `nn.Linear(3, 4)`. */
+export function isLayer(called) {
+  if (called.kind === "name") return !NO_LAYERS.has(called.name);
+  if (called.kind === "subscript") return true;
+  if (called.kind === "call") return called.parts[0].kind === "attribute" && /^[A-Z]/u.test(called.parts[0].name);
+  return called.kind === "attribute" && (isSelf(called) || called.name === "forward" || LOSS.test(called.name));
+}
+
+/** Each argument after its name: the keyword, else the name at its place, else "". */
+function roles(names, given, keywords) {
+  const count = Math.min(given.length, keywords.length);
+  return given.slice(0, count).map((node, number) => [keywords[number] || (names[number] ?? ""), node]);
+}
+
+function operationOf({ operations }, name) {
+  return Object.hasOwn(operations, name) ? operations[name] : null;
+}
+
+/** What an operator tree works on. */
+export function* leaves(node) {
+  if (node.kind === "operator" && ELEMENTWISE.has(node.name)) for (const part of node.parts) yield* leaves(part);
+  else if (node.kind === "unary") yield* leaves(node.parts[0]);
+  else yield node;
+}
+
+const place = (kind, node) => ({ kind, node });
+
+/**
+ * Where an expression got its tensor: "created", "moved", "on the CPU", "attribute", "member", "name", "called",
+ * "number" or "other", and the part of it that says so.
+ */
+export function placeOf(node, statement) {
+  switch (node.kind) {
+    case "literal":
+      return place("number", node);
+    case "name":
+      return place("name", node);
+    case "unary":
+      return placeOf(node.parts[0], statement);
+    case "operator": {
+      const places = [...leaves(node)].filter((leaf) => leaf !== node).map((leaf) => placeOf(leaf, statement));
+      for (const kind of ["created", "on the CPU", "attribute", "member", "name"]) {
+        const found = places.find((one) => one.kind === kind);
+        if (found) return found;
+      }
+      return places[0] ?? place("other", node);
+    }
+    case "subscript": {
+      const [object, ...inside] = node.parts;
+      // `batch["image"]`, `batch[0]`
+      const isItem = inside.length === 1 && inside[0].kind === "literal" && inside[0].name !== "None";
+      return isItem ? place("member", node) : placeOf(object, statement);
+    }
+    case "attribute":
+      if (VIEWS.has(node.name)) return placeOf(node.parts[0], statement);
+      return place(isSelf(node) ? "attribute" : "member", node);
+    case "call":
+      return placeOfACall(node, statement);
+  }
+  return place("other", node);
+}
+
+function placeOfACall(node, statement) {
+  const [called, argument] = node.parts, isAMethod = called.kind === "attribute";
+  if (called.name === "to" || (called.name === "cuda" && isAMethod)) return place("moved", node);
+  if (["cpu", "numpy"].includes(called.name) && isAMethod) return place("on the CPU", node);
+  if (isFactory(node)) {
+    const isGiven = node.keywords.includes("device") || called.name.endsWith("_like");
+    return place(isGiven ? "moved" : "created", node);
+  }
+  const isOfTorch = isAMethod && FUNCTIONAL.has(textOf(statement, called.parts[0]));
+  if (isAMethod && KEEPS.has(called.name) && !isOfTorch) return placeOf(called.parts[0], statement);
+  if (!isOfTorch || !argument) return place("called", node);
+  const inner = placeOf(argument, statement); // torch.triu(torch.ones(3, 3)), torch.sqrt(x)
+  return ["created", "attribute", "on the CPU", "moved"].includes(inner.kind) ? inner : place("called", node);
+}
+
+/** Whether a call creates a tensor where `device=` says, else on the default device. */
+export function isFactory({ parts: [called] }) {
+  const isOfTorch = called.kind === "attribute" && TORCH.has(called.parts[0].name) && FACTORIES.has(called.name);
+  return isOfTorch || (called.kind === "name" && ["FloatTensor", "LongTensor"].includes(called.name));
+}
+
+/** Whether an attribute is one of `self`, such as `self.pe` or `self.net.scale`. */
+export function isSelf(node) {
+  while (["attribute", "subscript"].includes(node.kind) && node.parts.length) node = node.parts[0];
+  return node.kind === "name" && node.name === "self";
+}

@@ -1,0 +1,44 @@
+// From whatever a person pastes to text that patterns can be matched against: what
+// samedevice/doctor/text/normalise.py is in Python, by the same steps.
+
+const LINE_END = /\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]/gu;
+const COLOUR = /\x1b\[[0-9;:?]{0,40}[@-~]|\x1b\][^\x07\x1b\n]{0,1000}(?:\x07|\x1b\\)/gu;
+const COLOUR_WRITTEN = /\[(?:[0-9]{1,3};){0,8}[0-9]{1,3}m/gu;
+const ESCAPES_WRITTEN = ["\\u001b[", "\\x1b[", "\\033[", "^[[", "\u241b["];
+const CONTROL = /[\x00-\x08\x0e-\x1f\x7f-\x9f]/gu;
+const LONE_SURROGATE = /\p{Surrogate}/gu;
+const BLANK = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u2500-\u259f]/gu;
+const INVISIBLE = /[\u00ad\u200b-\u200f\u2060\ufeff]/gu;
+const SIGNS = "\u2018\u2019\u201c\u201d\uff07\uff02\uff0c\uff1a\uff08\uff09\uff01", PLAIN = "''\"\"'\",:()!";
+const SIGN = new RegExp(`[${SIGNS}]`, "gu");
+const ENTITIES = { "&#39;": "'", "&#x27;": "'", "&quot;": '"', "&lt;": "<", "&gt;": ">", "&nbsp;": " ", "&amp;": "&" };
+const LINE_END_WRITTEN = /\\n(?=  File |Traceback|    |[A-Z]\w{2,40}(?:Error|Exception)\b)/gu;
+const NOTEBOOK_LINK = /<a href='vscode-[^'>\n]{1,1000}'>([0-9]{1,7})<\/a>/gu;
+const COLAB_LINK = /\[([^\[\]\n]{1,400})\]\(https?:\/\/localhost[^\(\)\n]{0,100}\)/gu;
+const PREFIX = new RegExp(
+  String.raw`^ {0,200}(?:(?:\[(?:rank|default)[0-9]{1,5}\]:|\[[0-9]{1,5},[0-9]{1,5}\]<std(?:err|out)>:` +
+    String.raw`|\([\w:.\-]{1,80} pid=[0-9]{1,9}(?:, ip=[0-9.]{1,20})?\)|[>|]) ?)+`,
+  "gmu",
+);
+const PYTEST = /^E(?: {3,40}|$)/gmu;
+
+/** `text` in its lines, without colours, boxes, prefixes and typographic quotes; its only blank is the space. */
+export function clean(text) {
+  text = text.replace(LINE_END, "\n").replaceAll("\t", "    ").replace(COLOUR, "").replace(CONTROL, " ");
+  if (text.search(COLOUR_WRITTEN) >= 0)
+    text = ESCAPES_WRITTEN.reduce((rest, escape) => rest.replaceAll(escape, "["), text).replace(COLOUR_WRITTEN, "");
+  text = text.replace(LONE_SURROGATE, "\ufffd").replace(BLANK, " ").replace(INVISIBLE, "");
+  text = text.replace(SIGN, (sign) => PLAIN[SIGNS.indexOf(sign)]);
+  for (const [entity, sign] of Object.entries(ENTITIES)) text = text.replaceAll(entity, sign);
+  if (text.search(LINE_END_WRITTEN) >= 0) text = text.replace(LINE_END_WRITTEN, "\n").replaceAll('\\"', '"');
+  text = text.replace(NOTEBOOK_LINK, "$1").replace(COLAB_LINK, "$1");
+  return text.includes("E   ") && text.search(PYTEST) >= 0 ? text.replace(PYTEST, "") : text.replace(PREFIX, "");
+}
+
+export const lines = (cleaned) => cleaned.split("\n").filter((line) => line.trim());
+export const squeezed = (line) => line.trim().replace(/ +/gu, " ");
+
+// Python counts characters, and JavaScript halves of those beyond 16 bits.
+export const first = (count, text) =>
+  text.length <= count ? text : [...text.slice(0, 2 * count)].slice(0, count).join("");
+export const last = (count, text) => (text.length <= count ? text : [...text.slice(-2 * count)].slice(-count).join(""));

@@ -1,0 +1,133 @@
+// The frames of a pasted traceback: what samedevice/doctor/text/traceback.py is in Python, by the same steps. A frame
+// has a file, a line, a function, the code that is shown, and which part of it Python underlines.
+
+import { first } from "./normalise.js";
+
+const FILE = "(?<file>[^ ].{0,400}?)", SOURCE = String.raw`(?<file>[^ ].{0,400}?\.pyx?)`;
+const NUMBER = "(?<line>[0-9]{1,7})", FUNCTION = "(?<function>.{1,400})";
+const FORMS = [
+  String.raw`^(?<margin>.{0,200}?)File "(?<file>[^"]{1,400})", line ${NUMBER}(?:,? in ${FUNCTION})?$`,
+  String.raw`^ {0,40}File ${FILE}:${NUMBER}(?:, in ${FUNCTION})?$`,
+  String.raw`^ {0,40}(?<file>(?:Cell|Input) In ?\[[0-9]{1,7}\])(?:, line ${NUMBER})?(?:, in ${FUNCTION})?$`,
+  String.raw`^ {0,40}(?<file>[^ ].{0,400}?\.ipynb Cell [0-9]{1,5})(?: line ${NUMBER})?(?: in ${FUNCTION})?$`,
+  String.raw`^(?<file>[^ ].{0,400}?(?:\.pyx?|>)) in (?<function><module>|[\w.<>: ]{1,200}\(.{0,400})$`,
+  String.raw`^(?<margin>)${SOURCE}:${NUMBER}: in ${FUNCTION}$`,
+  String.raw`^${SOURCE}:${NUMBER}:(?<shown>)(?: [A-Z]\w{0,80})?$`,
+  String.raw`^ {0,40}(?<file>[^ ].{0,400}?(?:\.pyx?|>)):${NUMBER} in(?: ${FUNCTION})?$`,
+  String.raw`^ {1,40}(?<file>)in (?<function>[\w.<>: ]{1,200}?):${NUMBER}$`,
+].map((form) => new RegExp(form, "u"));
+const PATH_BEGINS = /^ {0,40}(?:\/|~|[A-Za-z]:[\/\\])[^":]{10,400}$/u;
+const PATH_ENDS = /^ {1,40}[^ :]{1,400}:[0-9]{1,7} in(?: .{1,200})?$/u;
+const NAME = /^ {1,40}[\w.<>]{1,200}$/u;
+const NUMBERED = /^ {0,40}(?<arrow>(?:-{1,8}>|\u2771) {0,8})?(?<line>[0-9]{1,7}) (?<code>.{1,400})$/u;
+const MARKED = /^>(?<code> {2,200}[^ ].{0,400})$/u;
+const CARETS = /^[ ~^]{1,400}$/u;
+const ERROR = /^(?:[\w.]{0,200}(?:Error|Exception|Warning|Interrupt|Exit)\b|Traceback |During |The above )/u;
+const ANOTHER = /Traceback \(most recent call last\)|During handling of the above|The above exception was/u;
+const LIBRARY = new RegExp(
+  String.raw`(?:site|dist)-packages/|/lib(?:64)?/python[0-9]|/Lib/` +
+    String.raw`|(?:[Pp]ython|conda)[^/]{0,20}/(?:envs/[^/]{1,80}/)?lib/|^<(?:frozen|string|__array)` +
+    String.raw`|/transformers_modules/|(?:^|/)torch/(?:nn|utils|optim|autograd|cuda|distributed|_[a-z]\w{0,40})(?:/|\.py)` +
+    String.raw`|(?:^|/)torch/(?:functional|serialization|storage|_?tensor)\.py$`,
+  "u",
+);
+
+// Installed packages, and models whose code came with their weights (`trust_remote_code`).
+const PACKAGE = /(?:(?:site|dist)-packages|huggingface\/modules)\/([A-Za-z_]\w*)/u;
+
+/** Whether a frame's file belongs to Python or to an installed package. */
+export const inLibrary = (frame) => LIBRARY.test(frame.file);
+
+/** The installed package that a frame's file belongs to, other than PyTorch itself; "" for any other file. */
+export function packageOf(frame) {
+  const name = PACKAGE.exec(frame.file)?.[1] ?? "";
+  return ["torch", "functorch"].includes(name) ? "" : name;
+}
+
+/** The frames in the lines before a message and after it, and the lines of no library's frame. */
+export function readTraceback(before, after) {
+  const begins = after.findIndex((line) => ANOTHER.test(line)), other = begins < 0 ? after.length : begins;
+  const near = framesIn([...before, ...after.slice(0, other)]);
+  if (near.frames.length) return { ...near, ownLines: [...near.ownLines, ...after.slice(other)] };
+  const far = framesIn(after);
+  return { ...far, ownLines: [...before, ...far.ownLines] };
+}
+
+function framesIn(lines) {
+  const found = [], ownLines = [];
+  let code = []; // of the last frame; in pytest's long form, of the next
+  let margin = null; // what stands before that code; null if its lines are numbered
+  let number = 0; // of its last line
+  let path = ""; // the part of a file's path that stood in the line before
+  let isLibrary = false; // whether the last frame is a library's
+  for (const written of lines) {
+    let line = written.trimEnd(), text;
+    if (path && PATH_ENDS.test(line)) line = path + line.trim();
+    path = "";
+    if (ERROR.test(line)) isLibrary = false;
+    const form = FORMS.find((form) => form.test(line))?.exec(line).groups;
+    const numbered = NUMBERED.exec(line)?.groups, marked = MARKED.exec(line)?.groups;
+    const frame = found.at(-1);
+    if (form) {
+      if (!("shown" in form)) code = [];
+      margin = form.margin ?? null;
+      found.push({
+        file: form.file.trim().replaceAll("\\", "/"),
+        line: Number(form.line ?? 0),
+        function: (form.function ?? "").split("(")[0].trim(),
+        code: dedented(code),
+        marked: [],
+      });
+      isLibrary = inLibrary(found.at(-1));
+    } else if (numbered && frame && margin === null) {
+      const begins = !code.length && (numbered.arrow || Number(numbered.line) === frame.line);
+      if (begins || (open(code) && Number(numbered.line) === number + 1)) {
+        number = Number(numbered.line);
+        code.push(numbered.code);
+        Object.assign(frame, { line: frame.line || number, code: dedented(code) });
+      }
+    } else if (marked) {
+      [code, margin] = [[` ${marked.code}`], null];
+    } else if (margin !== null && (text = beyond(margin, line)) && CARETS.test(text)) {
+      if (code.length === 1 && frame && !frame.marked.length)
+        frame.marked = [Math.max(0, indentOf(text) - indentOf(code[0])), text.length - indentOf(code[0])];
+    } else if (margin !== null && text) {
+      if (!code.length || open(code)) {
+        code.push(first(400, text));
+        Object.assign(frame, { code: dedented(code), marked: [] });
+      } else margin = null;
+    } else if (margin === null && open(code) && line.startsWith("    ") && !CARETS.test(line)) {
+      code.push(first(400, line));
+    } else if (NAME.test(line) && frame && !frame.function && !frame.code) {
+      frame.function = line.trim();
+    } else if (PATH_BEGINS.test(line)) {
+      path = line.trim();
+    }
+    if (!isLibrary) ownLines.push(written);
+  }
+  return { frames: found, ownLines };
+}
+
+/** What a line shows right of `margin`, or "" if it cannot be the code of a frame that stood behind it. */
+function beyond(margin, line) {
+  const indent = indentOf(line);
+  // Without any indents, as where a web page lost them, only an error's own line tells itself from code.
+  if (!margin.trim()) return indent > margin.length || !(margin || ERROR.test(line)) ? line : "";
+  const alike = line.slice(0, margin.length).replace(/[0-9]/gu, "0") === margin.replace(/[0-9]/gu, "0");
+  const text = line.slice(margin.length);
+  return alike && text.startsWith("  ") ? text : "";
+}
+
+/** Whether a statement goes on in the next line; not for a line that `rich` cut, which ends anywhere. */
+function open(code) {
+  const text = code.join("");
+  const count = (signs) => [...text].filter((sign) => signs.includes(sign)).length;
+  return /[([{,]$/u.test(text) && code.length < 10 && count("([{") > count(")]}");
+}
+
+function dedented(code) {
+  const indent = Math.min(...code.map(indentOf));
+  return code.map((line) => line.slice(indent)).join("\n");
+}
+
+const indentOf = (line) => line.length - line.trimStart().length;
