@@ -1,7 +1,8 @@
 // The home page's box to paste an error into: what the doctor finds is shown while you type. What is pasted stays in
 // the browser, and is text wherever it is shown.
 
-import { explain, last, WINDOW } from "./doctor.js";
+import { explain, WINDOW } from "./doctor.js";
+import { last } from "./doctor/normalise.js";
 
 const LINK = "#error="; // what stands before a text in the address
 const SHARED = 8_000; // characters of a text that a link holds: a traceback of that length makes one of about 12 kB
@@ -124,10 +125,11 @@ function attend(doctor) {
 const CUT = `Only the last ${WINDOW.toLocaleString("en")} characters are kept: an error stands at the end.`;
 const NOT_LOADED =
   "What is known about errors could not be loaded. Check your connection, then change the text or load the page again.";
+const REASONS = 3; // why we think that it is this cause, strongest first
 const ON_GITHUB = ": a form on GitHub then has the end of your text; nothing is published until you submit it there.";
 
 /** A diagnosis as samedevice/doctor/report.py has it: where, one sentence, the fix, and the details last. */
-function rendered(catalog, { message, says, causes, place, other, ask }, text) {
+function rendered(catalog, { message, says, causes, culprits, place, other, ask }, text) {
   const nodes = [];
   const next = ask ? [element("p", {}, "Next: ", ...marked(ask))] : [];
   const atOnce = !message || message.ask; // the text lacks what would help most
@@ -135,15 +137,21 @@ function rendered(catalog, { message, says, causes, place, other, ask }, text) {
     const inside = place.function && !place.function.startsWith("<") && `in ${place.function}`;
     const where = [place.file, place.line && `line ${place.line}`, inside].filter(Boolean).join(", ");
     nodes.push(element("p", { class: "diagnosis__place" }, where));
-    nodes.push(element("pre", { class: "diagnosis__code" }, element("code", {}, place.code)));
+    nodes.push(element("pre", { class: "diagnosis__code" }, element("code", {}, ...underlined(place.code, culprits))));
   }
   nodes.push(element("p", { class: "diagnosis__says" }, ...marked(says)));
   if (atOnce) nodes.push(...next);
   causes.forEach((likely, number) => {
-    const cause = catalog.causes[likely.id];
-    const body = [change(cause.change), details(cause, likely.because)];
-    if (number) nodes.push(element("details", {}, element("summary", {}, ...marked(`Or: ${cause.title}`)), ...body));
-    else nodes.push(element("h2", {}, ...marked(`Most likely: ${cause.title}`)), ...body);
+    const cause = catalog.causes[likely.id], why = ["Why", marked(cause.why)];
+    const body = (culprit) => change(culprit ? edited(culprit) : ["for example:", ...cause.change]);
+    if (!number) {
+      const folded = element("details", {}, element("summary", {}, "Why this happens"), element("p", {}, ...why[1]));
+      const title = element("h2", {}, ...marked(`Most likely: ${cause.title}`));
+      nodes.push(title, body(culprits[0]), labelled(reasons(cause, likely.because)), folded);
+    } else if (likely.because.length) {
+      const title = element("summary", {}, ...marked(`Or: ${cause.title}`));
+      nodes.push(element("details", {}, title, body(), labelled([...reasons(cause, likely.because), why])));
+    }
   });
   if (message?.note) nodes.push(element("p", {}, "Note: ", ...marked(message.note)));
   if (!atOnce) nodes.push(...next);
@@ -153,18 +161,78 @@ function rendered(catalog, { message, says, causes, place, other, ask }, text) {
   return nodes;
 }
 
-function details(cause, because) {
-  const rows = because.map((reason) => ["Here", marked(reason)]);
-  rows.push(["Why", marked(cause.why)], ["Make sure", marked(cause.confirm)]);
-  const lesson = `Run it in lesson ${cause.lesson.match(/[0-9]+/u)}`;
-  rows.push(["Lesson", [link(cause.lesson, lesson)]]);
+/** The failing lines, with the first culprit marked if it stands there once. */
+function underlined(code, [culprit]) {
+  const lines = code.split("\n");
+  for (const [number, line] of culprit ? lines.entries() : []) {
+    const { expression } = culprit, [start, ...others] = occurrences(expression, line);
+    if (start === undefined || others.length) continue;
+    const [before, after] = [lines.slice(0, number), lines.slice(number + 1)].map((some) => some.join("\n"));
+    const end = start + expression.length;
+    return [
+      `${before}${before && "\n"}${line.slice(0, start)}`,
+      element("mark", {}, expression),
+      `${line.slice(end)}${after && "\n"}${after}`,
+    ];
+  }
+  return [code];
+}
+
+/** Where an expression stands in a line, and is no part of a longer name. */
+function occurrences(expression, line) {
+  const found = [];
+  for (let at = line.indexOf(expression); expression && at >= 0; at = line.indexOf(expression, at + 1)) {
+    const [before, after] = [line.slice(0, at), line.slice(at + expression.length)];
+    if (!/[\p{L}\p{N}_.]$/u.test(before) && !/^[\p{L}\p{N}_]/u.test(after)) found.push(at);
+  }
+  return found;
+}
+
+/** The lines to change as a diff, below a label that says where they are: the reader's own. */
+function edited({ edits, instead }) {
+  const lines = [];
+  for (const edit of edits) {
+    const [old, text] = [edit.old, edit.text].map((part) => part.split("\n"));
+    const replaces = edit.action === "replace";
+    lines.push(placeOf(edit));
+    if (replaces && old.length === text.length && old.length > 1) {
+      // A statement that was read whole.
+      old.forEach((line, at) => lines.push(...(line === text[at] ? [`  ${line}`] : [`- ${line}`, `+ ${text[at]}`])));
+      continue;
+    }
+    if (replaces) lines.push(...old.map((line) => `- ${line}`));
+    lines.push(...text.filter(Boolean).map((line) => `+ ${line}`));
+  }
+  if (instead) lines.push("or, once and for all, in __init__:", ...instead.split("\n").map((line) => `+ ${line}`));
+  return lines;
+}
+
+/** Which line to change. */
+function placeOf(edit) {
+  const inside = edit.function && !edit.function.startsWith("<") ? `, in ${edit.function}` : "";
+  const line = edit.action === "before" ? "above your line" : "your line";
+  if (!edit.file) return `${line}:`;
+  const name = edit.file.split("/").findLast((part) => part && part !== ".") ?? "";
+  return `${line}${edit.line ? ` ${edit.line}` : ""} of ${name}${inside}:`;
+}
+
+function reasons(cause, because) {
+  const lesson = link(cause.lesson, `Run it in lesson ${cause.lesson.match(/[0-9]+/u)}`);
+  const rows = because.length ? [["Why we think so", marked(because.slice(0, REASONS).join(" "))]] : [];
+  return [...rows, ["Check", marked(cause.confirm)], ["Lesson", [lesson]]];
+}
+
+function labelled(rows) {
   const terms = rows.flatMap(([label, nodes]) => [element("dt", {}, label), element("dd", {}, ...nodes)]);
   return element("dl", {}, ...terms);
 }
 
 function change(lines) {
   const tags = { "-": "del", "+": "ins" };
-  const shown = lines.map((line) => element(tags[line[0]] ?? "span", {}, `${line}\n`));
+  const shown = lines.map((line) => {
+    const attributes = /^[-+ ]|^$/u.test(line) ? {} : { class: "change__place" };
+    return element(tags[line[0]] ?? "span", attributes, `${line}\n`);
+  });
   return element("pre", { class: "change" }, element("code", {}, ...shown));
 }
 
