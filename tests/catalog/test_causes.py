@@ -15,6 +15,8 @@ from samedevice.catalog import Cause, load
 CAUSES = load().causes
 RAISED = [pytest.param(cause, id=cause.id) for cause in CAUSES.values() if cause.raises]
 ALL = [pytest.param(cause, id=cause.id) for cause in CAUSES.values()]
+COMMANDS = [pytest.param(cause, id=cause.id) for cause in CAUSES.values() if cause.commands]
+CHANGED = [pytest.param(cause, id=cause.id) for cause in CAUSES.values() if not cause.commands]
 
 # A machine without GPUs is what these are about, or all that they need.
 ON_THE_MACHINE_AS_IT_IS = {
@@ -96,7 +98,16 @@ def test_a_cause_is_raised_or_says_why_not(cause: Cause) -> None:
     assert bool(cause.raises) != bool(cause.unraised)
 
 
-@pytest.mark.parametrize("cause", ALL)
+@pytest.mark.parametrize("cause", COMMANDS)
+def test_commands_are_few_fit_a_phone_and_say_where_to_read_on(cause: Cause) -> None:
+    lines = cause.commands.strip().splitlines()
+    assert 2 <= len(lines) <= 10
+    assert max(map(len, lines)) <= 80
+    assert any(line.startswith("$ ") for line in lines)
+    assert cause.link
+
+
+@pytest.mark.parametrize("cause", CHANGED)
 def test_the_lines_are_python_differ_and_fit_a_phone(cause: Cause) -> None:
     assert cause.before != cause.after
     for lines in (cause.before, cause.after):

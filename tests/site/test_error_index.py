@@ -107,7 +107,7 @@ def test_a_page_has_each_cause_of_its_message_once_the_likeliest_first(articles)
     for message in MESSAGES.values():
         headings = articles[message.id].select("h3")
         ids = [str(heading["id"]) for heading in headings]
-        likely = [cause.id for cause in explain(message.texts[0]["text"]).causes]
+        likely = [likely.cause.id for likely in explain(message.texts[0]["text"]).causes]
         assert ids[: len(likely)] == likely
         assert sorted(ids) == sorted({cause.id for cause in message.causes})
         for heading in headings:

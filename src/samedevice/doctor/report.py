@@ -132,7 +132,8 @@ def _edited(culprit: "Culprit") -> list[str]:
 def _section(number: int, cause: Cause, because: tuple[str, ...]) -> Section:
     here = [("Here", " ".join(because[:_REASONS]))] if because else []
     lesson = ("Lesson", f"{site()}{lesson_path(cause)}")
-    details = [*here, ("Why", cause.why), ("Make sure", cause.confirm), lesson]
+    link = [("Read on", cause.link)] if cause.link else []
+    details = [*here, ("Why", cause.why), ("Make sure", cause.confirm), *link, lesson]
     return Section(f"{'Or' if number else 'Most likely'}: {cause.title}", cause.title, change(cause), details)
 
 
@@ -142,7 +143,9 @@ def lesson_path(cause: Cause) -> str:
 
 
 def change(cause: Cause) -> list[str]:
-    """From `before` to `after`, line by line: "- " goes, "+ " comes, "  " stays."""
+    """From `before` to `after`, line by line: "- " goes, "+ " comes, "  " stays. Or the commands, as they are."""
+    if cause.commands:
+        return cause.commands.strip("\n").split("\n")
     compared = difflib.ndiff(cause.before.strip("\n").split("\n"), cause.after.strip("\n").split("\n"))
     return [line.rstrip() for line in compared if not line.startswith("?")]
 
@@ -208,8 +211,8 @@ def _lines(parts: Outline, width: int) -> Iterator[tuple[str, str]]:
 
 
 def _changed(lines: list[str]) -> list[str]:
-    """Return only the lines that are removed and added, without the indent that they share."""
-    lines = [line for line in lines if line.startswith(("-", "+"))]
+    """Return only the lines that are removed and added, without the indent that they share; of commands, all."""
+    lines = [line for line in lines if line.startswith(("-", "+", "$", "#"))]
     indent = min((len(line[2:]) - len(line[2:].lstrip()) for line in lines if line[2:]), default=0)
     return [line[:2] + line[2 + indent :] for line in lines]
 
