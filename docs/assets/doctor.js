@@ -283,22 +283,22 @@ function rank(catalog, { message, reads, frames, trace, place }) {
     if (meant && pattern.test(texts[clue.where]))
       for (const [cause, weight] of concerned) speaks(cause, weight, filled(clue.because, reads));
   }
-  for (const [cause, own] of points) {
-    const wider = catalog.causes[cause].within;
-    if (!wider || own <= 0) continue;
-    points.set(cause, own + (points.get(wider) ?? 0));
-    because.get(cause).push(...(because.get(wider) ?? []));
-  }
-  const found = new Map();
-  const order = [...points.keys()].filter((cause) => points.get(cause) > 0);
-  for (const cause of order.sort((one, another) => points.get(another) - points.get(one))) {
-    const { within } = catalog.causes[cause];
-    const id = within || cause;
-    if (found.has(id)) continue;
-    const reasons = because.get(cause).sort(([one], [another]) => another - one);
-    found.set(id, { id, case: within && cause, because: [...new Set(reasons.map(([, reason]) => reason))] });
-  }
-  return [...found.values()].slice(0, SHOWN);
+  const widest = (cause) => catalog.causes[cause].within || cause;
+  for (const [cause, own] of points)
+    if (widest(cause) !== cause && own > 0) {
+      points.set(cause, own + (points.get(widest(cause)) ?? 0));
+      because.get(cause).push(...(because.get(widest(cause)) ?? []));
+    }
+  const shown = [...points.keys()]
+    .filter((cause) => points.get(cause) > 0)
+    .sort((one, another) => points.get(another) - points.get(one));
+  return shown
+    .filter((cause, at) => shown.findIndex((other) => widest(other) === widest(cause)) === at)
+    .slice(0, SHOWN)
+    .map((id) => {
+      const reasons = because.get(id).sort(([one], [another]) => another - one);
+      return { id, because: [...new Set(reasons.map(([, reason]) => reason))] };
+    });
 }
 
 /** `sentence` with its {names} replaced by what was read, or null where one of them was not. */

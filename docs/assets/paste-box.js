@@ -140,7 +140,7 @@ function rendered(catalog, { message, says, causes, place, other, ask }, text) {
   nodes.push(element("p", { class: "diagnosis__says" }, ...marked(says)));
   if (atOnce) nodes.push(...next);
   causes.forEach((likely, number) => {
-    const cause = catalog.causes[likely.case || likely.id];
+    const cause = catalog.causes[likely.id];
     const body = [change(cause.change), details(cause, likely.because)];
     if (number) nodes.push(element("details", {}, element("summary", {}, ...marked(`Or: ${cause.title}`)), ...body));
     else nodes.push(element("h2", {}, ...marked(`Most likely: ${cause.title}`)), ...body);
@@ -171,7 +171,7 @@ function change(lines) {
 
 /** The text that is spoken: what was found, and the first cause. */
 function summary(catalog, { says, causes, ask }) {
-  const cause = causes.length ? `Most likely: ${catalog.causes[causes[0].case || causes[0].id].title}.` : ask;
+  const cause = causes.length ? `Most likely: ${catalog.causes[causes[0].id].title}.` : ask;
   return `${says} ${cause}`.replaceAll("`", "");
 }
 

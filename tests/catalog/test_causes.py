@@ -22,12 +22,25 @@ CHANGED = [pytest.param(cause, id=cause.id) for cause in CAUSES.values() if not 
 ON_THE_MACHINE_AS_IT_IS = {
     "checkpoint_map_location",
     "ddp_backward_cut_short",
+    "ddp_static_graph_changed",
     "ddp_unused_parameters",
     "no_cuda_build_or_driver",
+    "plain_tensor_met_dtensor",
 }
 # They set what the whole process shares and cannot well be undone: a process group, a start method. Or they need a
-# process in which PyTorch's C++ has never asked a simulated CUDA to begin, since it asks only once.
-AS_A_SCRIPT = {"ddp_backward_cut_short", "ddp_unused_parameters", "fork_cuda", "no_cuda_build_or_driver"}
+# process in which PyTorch's C++ has never asked a simulated CUDA to begin, since it asks only once, or one in which
+# a warning is no error.
+AS_A_SCRIPT = {
+    "ddp_backward_cut_short",
+    "ddp_static_graph_changed",
+    "ddp_unused_parameters",
+    "fork_cuda",
+    "no_cuda_build_or_driver",
+    "offloaded_model_moved",
+    "plain_tensor_met_dtensor",
+    "rank_without_its_gpu",
+    "synchronizing_call",
+}
 
 SIMULATION = "from samedevice import simulate_cuda; simulate_cuda(devices=2).start()\n"
 
