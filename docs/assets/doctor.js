@@ -259,7 +259,7 @@ function kind(device) {
 
 const SHOWN = 5;
 
-/** The causes that the message can have, likeliest first, at most five. */
+/** The causes that the message can have, likeliest first, at most five; a case in place of its wider cause. */
 function rank(catalog, { message, reads, frames, trace, place }) {
   const points = new Map(), because = new Map();
   const speaks = (cause, weight, reason) => {
@@ -283,9 +283,17 @@ function rank(catalog, { message, reads, frames, trace, place }) {
     if (meant && pattern.test(texts[clue.where]))
       for (const [cause, weight] of concerned) speaks(cause, weight, filled(clue.because, reads));
   }
-  return [...points.keys()]
+  const widest = (cause) => catalog.causes[cause].within || cause;
+  for (const [cause, own] of points)
+    if (widest(cause) !== cause && own > 0) {
+      points.set(cause, own + (points.get(widest(cause)) ?? 0));
+      because.get(cause).push(...(because.get(widest(cause)) ?? []));
+    }
+  const shown = [...points.keys()]
     .filter((cause) => points.get(cause) > 0)
-    .sort((one, another) => points.get(another) - points.get(one))
+    .sort((one, another) => points.get(another) - points.get(one));
+  return shown
+    .filter((cause, at) => shown.findIndex((other) => widest(other) === widest(cause)) === at)
     .slice(0, SHOWN)
     .map((id) => {
       const reasons = because.get(id).sort(([one], [another]) => another - one);

@@ -156,6 +156,7 @@ function rendered(catalog, { message, says, causes, place, other, ask }, text) {
 function details(cause, because) {
   const rows = because.map((reason) => ["Here", marked(reason)]);
   rows.push(["Why", marked(cause.why)], ["Make sure", marked(cause.confirm)]);
+  if (cause.link) rows.push(["Read on", [link(cause.link, cause.link)]]);
   const lesson = `Run it in lesson ${cause.lesson.match(/[0-9]+/u)}`;
   rows.push(["Lesson", [link(cause.lesson, lesson)]]);
   const terms = rows.flatMap(([label, nodes]) => [element("dt", {}, label), element("dd", {}, ...nodes)]);

@@ -21,7 +21,7 @@ def found_by_python(text):
         "message": diagnosis.message and diagnosis.message.id,
         "reads": dict(diagnosis.reads),
         "says": diagnosis.says,
-        "causes": [{"id": cause.id, "because": list(cause.because)} for cause in diagnosis.causes],
+        "causes": [{"id": likely.cause.id, "because": list(likely.because)} for likely in diagnosis.causes],
         "place": place and {"file": place.file, "line": place.line, "function": place.function, "code": place.code},
         "other": diagnosis.other and diagnosis.other.id,
         "ask": diagnosis.ask,

@@ -18,6 +18,7 @@ from pathlib import Path
 from samedevice.catalog import Message, load
 
 _WEIGHT = 0.5  # with less, lessons come before the page of the very text; with more, whatever is short before both
+_SHORT = 12  # words: of entries shorter than that, whatever they share with a sentence would come first
 _CLAIM = 0.47  # of a claim: with less, whatever shares more words with it comes first; with more, it before a lesson
 _TOPICS = 0.4  # of an entry of topics: with less, short messages come before them; with more, they before a message
 
@@ -30,7 +31,7 @@ def finish_search(index: Path, error_index: bool, notebooks: Path) -> None:
     for entry in data["docs"]:
         # Of names such as tensor_split each part, since search finds the parts' beginnings.
         words = re.findall(r"[^\W_]+", re.sub(r"<[^>]+>", " ", entry["text"]))
-        entry["boost"] = round((len(words) or 1) ** -_WEIGHT, 4)
+        entry["boost"] = round(max(len(words), _SHORT) ** -_WEIGHT, 4)
     data["docs"] += _claims() if error_index else []
     data["docs"] += _topics({entry["location"]: entry["title"] for entry in data["docs"]}, notebooks)
     index.write_text(json.dumps(data, separators=(",", ":")), encoding="utf-8")

@@ -119,12 +119,13 @@ def _causes(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
         for key in ("setup", "before", "after"):
             if wrong := _python(keys.get(key, "")):
                 yield row.mistake(key, wrong)
-        for key in ("before", "after"):
-            for line in keys[key].splitlines():
+        for key in ("before", "after", "commands"):
+            for line in keys.get(key, "").splitlines():
                 if len(line) > 80:
                     yield row.mistake(key, f"a line of {len(line)} characters; phones show 80: {line.strip()}")
-        if keys["before"].strip() == keys["after"].strip():
-            yield row.mistake("after", "the same as before: nothing was changed")
+        yield from _change(row)
+        if (link := keys.get("link", "")) and not link.startswith("https://"):
+            yield row.mistake("link", f"{link!r} should begin with https://")
         raises, unraised = keys.get("raises", ""), keys.get("unraised", "")
         if raises and raises not in messages:
             yield row.mistake("raises", f"there is no message {raises!r}")
@@ -133,6 +134,22 @@ def _causes(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
                 "raises", "give the message that `before` raises, or in `unraised` why a test cannot raise it"
             )
         yield from _prose(row, "title", "why", "confirm", "unraised")
+
+
+def _change(row: Row) -> Iterator[Mistake]:
+    """What is wrong with how a cause says what to change: in lines of a program, or in commands."""
+    before, after, commands = (row.keys.get(key, "").strip() for key in ("before", "after", "commands"))
+    if commands:
+        for key in ("before", "after"):
+            if row.keys.get(key):
+                yield row.mistake(key, "leave it out: commands are shown instead")
+        for line in commands.splitlines():
+            if not line.startswith(("$ ", "# ")):
+                yield row.mistake("commands", f"begin each line with $ for a shell, or with #: {line}")
+    elif not before or not after:
+        yield row.mistake("after", "give before and after, the failing and the fixed lines, or commands")
+    elif before == after:
+        yield row.mistake("after", "the same as before: nothing was changed")
 
 
 def _python(code: str) -> str | None:

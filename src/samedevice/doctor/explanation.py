@@ -78,7 +78,9 @@ def _of_text(error: str) -> Diagnosis:
 
 def _read_culprit(found: Reading, causes: Sequence[LikelyCause]) -> tuple[Culprit, ...]:
     """Read the culprit of the most likely cause from the failing line, and write the change on that line."""
-    change = line_fix(causes[0].id, found) if causes else None
+    change = line_fix(causes[0].cause.id, found) if causes else None
+    if change is None and causes and causes[0].case:
+        change = line_fix(causes[0].id, found)
     if change is None:
         return ()
     cause, frame = causes[0].cause, change.frame

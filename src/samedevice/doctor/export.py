@@ -45,6 +45,8 @@ def exported() -> dict[str, Any]:
                 "why": cause.why,
                 "change": change(cause),
                 "confirm": cause.confirm,
+                "link": cause.link,
+                "within": cause.within,
                 "lesson": lesson_path(cause),
             }
             for cause in catalog.causes.values()

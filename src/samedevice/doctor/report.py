@@ -169,8 +169,9 @@ def _section(number: int, likely: "LikelyCause", culprit: "Culprit | None") -> S
             changed += ["or, once and for all, in __init__:"]
             changed += [f"+ {line}" for line in culprit.instead.split("\n")]
     else:
-        changed = ["for example:", *change(cause)]
-    first = [*reasons, ("Check", cause.confirm), ("Lesson", f"{site()}{lesson_path(cause)}")]
+        changed = change(cause) if cause.commands else ["for example:", *change(cause)]
+    link = [("Read on", cause.link)] if cause.link else []
+    first = [*reasons, ("Check", cause.confirm), *link, ("Lesson", f"{site()}{lesson_path(cause)}")]
     heading = f"{'Or' if number else 'Most likely'}: {cause.title}"
     return Section(heading, cause.title, changed, first, [("Why", cause.why)])
 
@@ -181,7 +182,9 @@ def lesson_path(cause: Cause) -> str:
 
 
 def change(cause: Cause) -> list[str]:
-    """From `before` to `after`, line by line: "- " goes, "+ " comes, "  " stays."""
+    """From `before` to `after`, line by line: "- " goes, "+ " comes, "  " stays. Or the commands, as they are."""
+    if cause.commands:
+        return cause.commands.strip("\n").split("\n")
     compared = difflib.ndiff(cause.before.strip("\n").split("\n"), cause.after.strip("\n").split("\n"))
     return [line.rstrip() for line in compared if not line.startswith("?")]
 
