@@ -97,6 +97,12 @@ proof = "Look at `flux`."
 home = "01-flux"
 seen = []
 """,
+    "operations.toml": """
+[[operation]]
+functions = ["flow"]
+arguments = ["self", "other"]
+op = 'flow'
+""",
     "lessons.toml": """
 [[lesson]]
 slug = "01-flux"
@@ -243,7 +249,10 @@ MISTAKES = [
     ("a clue's cause", "clues.toml", "{old_flux = 1}", "{old_fluxx = 1}", "clue 1", "causes, old_fluxx", "do you mean old_flux?"),
     ("a clue that never counts", "clues.toml", "{old_flux = 1}", "{no_flow = 1}", "clue 1", "causes, no_flow", "can have it"),
     ("a clue's message", "clues.toml", '["SD999"]', '["SD999", "SD997"]', "clue 1", "messages", "there is no message 'SD997'"),
-    ("a clue's place", "clues.toml", 'pattern = "flux"', 'pattern = "flux"\nwhere = "file"', "clue 1", "where", "trace, code or line"),
+    ("a clue's place", "clues.toml", 'pattern = "flux"', 'pattern = "flux"\nwhere = "file"', "clue 1", "where", "trace, own, line or below"),
+    ("a pair of devices", "causes.toml", 'confirm = "Print', "between = ['cpu and cpu']\nconfirm = \"Print", "old_flux", "between", "should be one of"),
+    ("an operation's pattern", "operations.toml", "'flow'", "'flow.*'", "operation 1", "op", "no upper bound"),
+    ("an operation twice", "operations.toml", '["flow"]', '["flow", "flow"]', "operation 1", "functions", "has a row already"),
     ("a clue's reason", "clues.toml", "There is a flux.", "There is a {flow}.", "clue 1", "because", "{flow} is read by no pattern"),
     ("another error's pattern", "other.toml", "the flux is empty of all", "the .* flux", "flux_empty", "patterns 1", "no upper bound"),
     ("another error's link", "other.toml", "https://example.org/flux", "example.org", "flux_empty", "link", "https://"),

@@ -85,7 +85,7 @@ def outline(diagnosis: "Diagnosis") -> Outline:
         diagnosis.says,
         ask if at_once else [],
         sections,
-        [] if is_looked_up else [likely.title for likely in diagnosis.causes[1:] if likely.because],
+        [] if is_looked_up else _other_causes(diagnosis.causes),
         [
             # With the tensor at hand nothing has to be read from the message's order of devices.
             *([("Note", message.note)] if message and message.note and not is_looked_up else []),
@@ -95,6 +95,12 @@ def outline(diagnosis: "Diagnosis") -> Outline:
         links,
         is_looked_up,
     )
+
+
+def _other_causes(causes: "Sequence[LikelyCause]") -> list[str]:
+    """Return the titles of the causes after the first for which something was said; all, where nothing was of any."""
+    is_known = any(likely.because for likely in causes)
+    return [likely.title for likely in causes[1:] if likely.because or not is_known]
 
 
 def _underlined(code: list[str], culprits: "Sequence[Culprit]") -> list[str]:
@@ -236,11 +242,12 @@ def _lines(parts: Outline, width: int, *, whole: bool = False) -> Iterator[tuple
         yield from filled("heading", section.heading)
         if section.change:
             yield "", ""
-        for line in section.change:
+        for line in section.change if whole else _near_a_change(section.change):
             yield line[:1], f"    {line}".rstrip()
         yield "", ""
         for label, text in [*section.first, *(section.details if whole else [])]:
-            yield from filled("", f"{label}: {text}")
+            line = f"{label}: {text}"
+            yield from [("", line)] if text.startswith("https://") else filled("", line)
     if parts.other_causes and not whole:
         yield from filled("", f"Other causes: {'; '.join(parts.other_causes)}.")
     if whole and (rest := [section.title for section in parts.sections[shown:]]):
@@ -252,6 +259,12 @@ def _lines(parts: Outline, width: int, *, whole: bool = False) -> Iterator[tuple
     for label, address in parts.links:
         # Filled with the text, the form's address would be longer than all that is said.
         yield "", f"{label}: {address.partition('&error=')[0]}"
+
+
+def _near_a_change(lines: list[str]) -> list[str]:
+    """Return the lines that change, and up to two that stay on either side of them."""
+    changed = [number for number, line in enumerate(lines) if not line.startswith("  ") and line]
+    return [line for number, line in enumerate(lines) if any(abs(number - other) <= 2 for other in changed)]
 
 
 def as_html(diagnosis: "Diagnosis") -> str:
