@@ -215,7 +215,7 @@ def _as_data(diagnosis: "Diagnosis") -> dict[str, Any]:
         "message": message and {"id": message.id, "title": message.title, "page": error_page(message.id)},
         "says": diagnosis.says,
         "reads": dict(diagnosis.reads),
-        "place": place and asdict(place),
+        "place": place and {name: getattr(place, name) for name in ("file", "line", "function", "code")},
         "causes": [
             {name: getattr(cause, name) for name in ("id", "title", "because", "why", "fix", "lesson")}
             for cause in diagnosis.causes

@@ -74,7 +74,7 @@ def test_the_diagnosis_is_there_as_html_and_as_text(outputs):
     assert shown["text/html"].startswith('<div class="samedevice">')
     assert "<ins>+ batch = batch.to(model.weight.device)</ins>" in shown["text/html"]
     assert "    + batch = batch.to(model.weight.device)\n" in shown["text/plain"]
-    assert "At fault: `batch`, of shape (2, 3), is on cpu" in shown["text/plain"]
+    assert "`batch`, of shape (2, 3), is on cpu" in shown["text/plain"]
 
 
 def test_a_cell_has_the_name_that_the_traceback_gives_it(outputs):

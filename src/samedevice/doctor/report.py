@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 88
 _SHOWN = 3  # culprits, and causes whose change the whole text shows; HTML folds
+_ABOUT = "About this message"
 _REASONS = 3  # why we think that it is this cause, strongest first
 
 
@@ -88,7 +89,7 @@ def outline(diagnosis: "Diagnosis") -> Outline:
         [] if is_looked_up else _other_causes(diagnosis.causes),
         [
             # With the tensor at hand nothing has to be read from the message's order of devices.
-            *([("Note", message.note)] if message and message.note and not is_looked_up else []),
+            *([(_ABOUT, message.note)] if message and message.note and not is_looked_up else []),
             *([("Note", diagnosis.note)] if diagnosis.note else []),
             *([] if at_once else ask),
         ],
@@ -254,7 +255,7 @@ def _lines(parts: Outline, width: int, *, whole: bool = False) -> Iterator[tuple
         yield "", ""
         yield from filled("", f"Less likely: {'; '.join(rest)}.")
     for label, text in parts.details:
-        if whole or label != "Note":
+        if whole or label != _ABOUT:
             yield from filled("", f"{label}: {text}")
     for label, address in parts.links:
         # Filled with the text, the form's address would be longer than all that is said.

@@ -48,5 +48,5 @@ def test_the_fix_of_commands_is_the_commands(with_causes):
 
 def test_commands_are_whole_where_they_are_of_the_second_cause(with_causes):
     with_causes((ANOTHER, 2), (CASE, 1))
-    text = str(explain(TEXT))
+    text = explain(TEXT).more
     assert all(f"    {line}" in text for line in explain(TEXT).causes[1].fix.strip().splitlines())

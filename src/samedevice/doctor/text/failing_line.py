@@ -219,6 +219,11 @@ def _accused(
     named = [node for role, node in operation.arguments if _is_same(role, argument)]
     others = [node for role, node in operation.arguments if not _is_same(role, argument)]
     role = argument
+    if is_on_cpu and not named and argument in ("weight", "pos_weight") and operation.kind == "function":
+        loss = operation.node.parts[0]
+        if loss.kind in ("name", "attribute") and LOSS.search(statement.text_of(loss)) and others:
+            because = f"`{statement.text_of(loss)}` holds the weights of the loss."
+            yield loss, "loss_weight_not_moved", _LIKELY, because, others[-1]
     if not is_on_cpu:
         named, others = others, named
         role = ""
