@@ -116,9 +116,8 @@ def test_more_tells_why_and_what_else_it_may_be(capsys, here):
 
 def test_source_at_hand_is_read_unless_that_is_declined(capsys, here):
     (here / "net.py").write_text("import torch\n\ndef step(x):\n    pos = torch.arange(3)\n    return x + pos\n")
-    message = (
-        "RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"
-    )
+    devices = "found at least two devices, cuda:0 and cpu!"
+    message = f"RuntimeError: Expected all tensors to be on the same device, but {devices}"
     frame = 'Traceback (most recent call last):\n  File "net.py", line 5, in step\n    return x + pos\n'
     (here / "job.log").write_text(f"{frame}{message}\n")
     assert main(["explain", "job.log"]) == 0

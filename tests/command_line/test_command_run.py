@@ -157,7 +157,7 @@ def test_a_device_error_is_explained_before_its_traceback_in_a_thread_too(python
     thread, _, rest = rest.partition("and cpu!\n")
     assert "_run.py" not in thread and "tensor.py" not in thread
     diagnosis, _, trace = rest.partition("Traceback (most recent call last):\n")
-    assert "`self.scale`, of shape (3,), is on cpu: plain attribute of Net." in diagnosis
+    assert "`self.scale` (shape (3,)) is on cpu. It is a plain attribute of Net." in diagnosis
     assert '    + self.register_buffer("scale", torch.ones(3))' in diagnosis
     assert re.findall(r'File ".*", line \d+|\[\d+ frames? of libraries: --full shows all\]', trace) == [
         f'File "{tmp_path}{os.sep}train.py", line 24',
@@ -411,8 +411,9 @@ def test_help_says_what_each_option_does(capsys):
         main(["run", "--help"])
     assert ended.value.code == 0
     out = capsys.readouterr().out
+    usage = "samedevice explain [--more | --json] [--no-source] [FILE | ID]"
     for part in (
-        "samedevice explain [--more | --json] [--no-source] [FILE | ID]",
+        usage,
         "--gpus N",
         "1 to 16",
         "--full",

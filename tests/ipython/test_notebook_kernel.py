@@ -74,7 +74,7 @@ def test_the_diagnosis_is_there_as_html_and_as_text(outputs):
     assert shown["text/html"].startswith('<div class="samedevice">')
     assert "<ins>+ batch = batch.to(model.weight.device)</ins>" in shown["text/html"]
     assert "    + batch = batch.to(model.weight.device)\n" in shown["text/plain"]
-    assert "`batch`, of shape (2, 3), is on cpu" in shown["text/plain"]
+    assert "`batch` (shape (2, 3)) is on cpu" in shown["text/plain"]
 
 
 def test_a_cell_has_the_name_that_the_traceback_gives_it(outputs):
@@ -99,7 +99,7 @@ def test_capture_takes_what_is_printed_and_leaves_traceback_and_diagnosis(output
 def test_a_cell_that_awaits_and_a_script(outputs):
     assert kinds(outputs["awaited"]) == ["stdout", "error", "display_data"]
     assert kinds(outputs["run"]) == ["error", "display_data", "stdout"]
-    assert "`mean`, of shape (3,), is on cpu" in diagnosis(outputs["run"])["text/plain"]
+    assert "`mean` (shape (3,)) is on cpu" in diagnosis(outputs["run"])["text/plain"]
     assert "script.py, line 4" in diagnosis(outputs["run"])["text/plain"]
 
 
