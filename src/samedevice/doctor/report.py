@@ -7,6 +7,7 @@ in sentences of the catalog, and no line ends within it.
 import difflib
 import html
 import re
+import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -56,7 +57,7 @@ def outline(diagnosis: "Diagnosis") -> Outline:
     shown = []
     if place:
         function = "" if place.function.startswith("<") else place.function
-        shown = [place.file, place.line and f"line {place.line}", function and f"in {function}"]
+        shown = [_shown(place.file), place.line and f"line {place.line}", function and f"in {function}"]
     ask = [("Next", diagnosis.ask)] if diagnosis.ask else []
     # The message says itself what it lacks, or there is none: then nothing else helps as much.
     at_once = message is None or bool(message.ask)
@@ -82,6 +83,16 @@ def outline(diagnosis: "Diagnosis") -> Outline:
         links,
         bool(diagnosis.culprits),
     )
+
+
+def _shown(file: str) -> str:
+    """Name the cell of a notebook as IPython's tracebacks do, such as "Cell In[3]"; any other file keeps its name."""
+    ipython = sys.modules.get("IPython")
+    shell = getattr(ipython, "get_ipython", lambda: None)()
+    name_of = getattr(getattr(shell, "compile", None), "format_code_name", None)
+    # A frame's file has forward slashes, on Windows too.
+    named = name_of and (name_of(file) or name_of(str(PurePath(file))))
+    return " ".join(named) if named else file
 
 
 def _underlined(code: list[str], culprits: "Sequence[Culprit]") -> list[str]:
@@ -119,7 +130,7 @@ def _edited(culprit: "Culprit") -> list[str]:
     for edit in culprit.edits:
         function = "" if edit.function.startswith("<") else f", in {edit.function}"
         above = "above " if edit.action == "before" else ""
-        here = f"{above}line {edit.line} of {PurePath(edit.file).name}{function}:"
+        here = f"{above}line {edit.line} of {PurePath(_shown(edit.file)).name}{function}:"
         # A statement of several lines has an edit for each of them, and only the first one has a text.
         if here != place and (edit.text or not place):
             place = here
