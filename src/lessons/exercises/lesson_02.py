@@ -5,20 +5,33 @@ from typing import Any
 import torch
 from torch import nn
 from torch.nn import functional
+from torch.utils.data import DataLoader
 
-from lessons.exercises import Exercise
+from lessons.exercises import Exercise, Prediction, device_or_error
 from lessons.exercises.staying import never_elsewhere
 
 
-def step_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """A classifier of texts on the GPU; a batch of words and labels on the CPU."""
-    model = nn.Sequential(nn.Embedding(50, 8), nn.Flatten(), nn.Linear(48, 2))
-    return never_elsewhere(model.to(devices[0]), devices[0]), [torch.randint(50, (16, 6)), torch.randint(2, (16,))]
+def five_batches(devices: list[Any]) -> tuple[str, ...]:
+    """Where the five batches of the page are."""
+    data = torch.zeros(8, 3)
+    mixed = [data[0], data[1].to(devices[0])]
 
+    def batch(items: Any, size: int, pin_memory: bool = False) -> Any:
+        return next(iter(DataLoader(items, batch_size=size, pin_memory=pin_memory)))
 
-def step_reference(model: Any, batch: Any) -> Any:
-    words, label = batch
-    return functional.cross_entropy(model(words), label)
+    def move_and_forget() -> Any:
+        kept = batch(data, 4)
+        kept.to(devices[0])
+        return kept
+
+    programs = (
+        lambda: batch(data, 4, pin_memory=True),
+        lambda: batch(data.to(devices[0]), 4),
+        move_and_forget,
+        lambda: batch(mixed, 1),
+        lambda: batch(mixed, 2),
+    )
+    return tuple(device_or_error(program) for program in programs)
 
 
 def policy_arguments(devices: list[Any]) -> tuple[Any, ...]:
@@ -38,14 +51,9 @@ def policy_reference(policy: Any, batch: Any) -> Any:
 
 
 EXERCISES = {
-    "a": Exercise(
-        parameters=("model", "batch"),
-        arguments=step_arguments,
-        reference=step_reference,
-        on_error="Which tensors do the names words and label stand for: those before the move, or those after it?",
-        on_wrong_device="Move the batch to the model's device; the model and its output stay there.",
-        on_wrong_numbers="The loss differs from the CPU's: move the tensors and leave the computation as it was.",
-        result_on=0,
+    "a": Prediction(
+        outcome=five_batches,
+        on_wrong="Nothing moves by itself: a batch is where its items are, and items on two devices cannot be stacked.",
     ),
     "b": Exercise(
         parameters=("policy", "batch"),
