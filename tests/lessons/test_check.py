@@ -9,7 +9,7 @@ from lessons import check, start
 from lessons.exercises import NOT_YET, Prediction, _find
 
 STEP = _find("02-b")
-RIGHT = ("error", "cpu", "cuda:0", "error", "error")
+RIGHT = ("error", "cpu", "cuda:0", "error", "error", "error")
 
 
 def right(policy, batch):
@@ -58,7 +58,7 @@ def test_a_right_answer_passes(said):
 def test_without_a_hint_every_wrong_answer_gets_the_same_sentence(said, answer):
     assert said(answer, hint=False) == NOT_YET + "\n"
     assert said(answer) not in ("passed\n", NOT_YET + "\n")
-    assert said(("?",) * 5, "01-a", hint=False) == NOT_YET + "\n"
+    assert said(("?",) * 6, "01-a", hint=False) == NOT_YET + "\n"
 
 
 def test_the_fixed_sentence_says_how_to_get_a_hint():
@@ -69,12 +69,12 @@ def test_a_prediction_is_compared_with_what_the_programs_do(said):
     assert isinstance(_find("01-a"), Prediction)
     assert said(RIGHT, "01-a", hint=False) == "passed\n"
     assert said(list(RIGHT), "01-a") == "passed\n"
-    assert said((" Error", "CPU", "cuda", "error ", "error"), "01-a") == "passed\n"
-    wrong = said((*RIGHT[:4], "cuda:0"), "01-a")
-    assert wrong == f"4 of 5 are right. {_find('01-a').on_wrong}\n"
+    assert said((" Error", "CPU", "cuda", "error ", "error", "error"), "01-a") == "passed\n"
+    wrong = said((*RIGHT[:5], "cuda:0"), "01-a")
+    assert wrong == f"5 of 6 are right. {_find('01-a').on_wrong}\n"
 
 
-@pytest.mark.parametrize("answer", ["error", RIGHT[:4], (*RIGHT, "cpu")])
+@pytest.mark.parametrize("answer", ["error", RIGHT[:5], (*RIGHT, "cpu")])
 def test_a_prediction_with_parts_too_few_or_too_many_is_not_right(said, answer):
     assert said(answer, "01-a", hint=False) == NOT_YET + "\n"
 

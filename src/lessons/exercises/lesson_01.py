@@ -9,8 +9,8 @@ from lessons.exercises import Exercise, Prediction, device_or_error
 from lessons.exercises.staying import never_elsewhere
 
 
-def five_lines(devices: list[Any]) -> tuple[str, ...]:
-    """What the five lines of the page do, each alone."""
+def six_lines(devices: list[Any]) -> tuple[str, ...]:
+    """What the six lines of the page do, each alone."""
     on_gpu, on_cpu, number = torch.ones(3).to(devices[0]), torch.ones(3), torch.tensor(2.0)
 
     def move_and_forget() -> Any:
@@ -21,6 +21,7 @@ def five_lines(devices: list[Any]) -> tuple[str, ...]:
         lambda: on_gpu + on_cpu,
         lambda: on_cpu * number,
         lambda: on_gpu * number,
+        lambda: on_gpu * torch.tensor([2.0]),
         lambda: on_cpu * number.to(devices[0]),
         move_and_forget,
     )
@@ -39,7 +40,7 @@ def accuracy_reference(model: Any, images: Any, labels: Any) -> Any:
 
 EXERCISES = {
     "a": Prediction(
-        outcome=five_lines,
+        outcome=six_lines,
         on_wrong="A number of shape () on the CPU may join a GPU tensor; nothing else may. And .to() returns a copy.",
     ),
     "b": Exercise(
