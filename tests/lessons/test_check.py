@@ -80,7 +80,8 @@ def test_a_prediction_with_parts_too_few_or_too_many_is_not_right(said, answer):
 
 
 def test_a_prediction_of_one_part_is_a_string(said, monkeypatch):
-    one = Prediction(outcome=lambda devices: (str(devices[0]),), on_wrong="Where is it?")
+    made = 'import torch\nx = torch.ones(1, device="cuda")'
+    one = Prediction(setup=made, programs=("pass",), result="x", on_wrong="Where is it?")
     monkeypatch.setattr("lessons.exercises.lesson_01.EXERCISES", {"a": one})
     assert said("cuda", "01-a") == "passed\n"
     assert said("cpu", "01-a") == "Where is it?\n"

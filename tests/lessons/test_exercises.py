@@ -66,6 +66,19 @@ def run(machine, capsys):
     return said
 
 
+def test_a_prediction_is_asked_of_the_very_programs_that_are_run():
+    names = [name for name, *_ in (exercise.values for exercise in EXERCISES)]
+    predictions = {name: _find(name) for name in names if isinstance(_find(name), Prediction)}
+    assert predictions
+    for name, prediction in predictions.items():
+        (path,) = (Path(__file__).parents[2] / "notebooks").glob(f"{name[:2]}-*.ipynb")
+        page = "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells)
+        for line in prediction.setup.splitlines():
+            assert line in page
+        for number, program in enumerate(prediction.programs, 1):
+            assert re.search(rf"^{re.escape(program)} +# {number}$", page, re.M), program
+
+
 def test_there_are_exercises():
     assert EXERCISES
 

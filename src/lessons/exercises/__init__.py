@@ -46,23 +46,31 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Prediction:
-    """One prediction: the reader says what the programs on the page do, and they are run to compare.
+    """One prediction: the reader says on which device a tensor will be, and the programs are run to compare.
 
     Arguments:
-        outcome: called with the lesson's devices; runs the programs and returns what each one does, in a string.
+        setup: what every program begins with, in Python, as on the page.
+        programs: the programs, each run alone after `setup`, as on the page.
+        result: the name of the tensor whose device is asked for.
         on_wrong: the hint where the reader said something else.
     """
 
-    outcome: Callable[[list[Any]], tuple[str, ...]]
+    setup: str
+    programs: tuple[str, ...]
+    result: str
     on_wrong: str
 
-
-def device_or_error(program: Callable[[], Any]) -> str:
-    """Run a program: the device of the tensor that it returns, or "error" where PyTorch refuses."""
-    try:
-        return str(program().device)
-    except RuntimeError:
-        return "error"
+    def outcome(self) -> list[str]:
+        """Run the programs: the device of each one's result, or "error" where PyTorch refuses."""
+        found = []
+        for program in self.programs:
+            names: dict[str, Any] = {}
+            try:
+                exec(f"{self.setup}\n{program}", names)
+                found.append(str(names[self.result].device))
+            except RuntimeError:
+                found.append("error")
+        return found
 
 
 def check(exercise: str, answer: Any, hint: bool = False) -> None:
@@ -134,11 +142,11 @@ def _parts(answer: Any) -> list[Any]:
 
 def _judge_prediction(prediction: Prediction, answer: Any) -> str | None:
     with _as_if_alone():
-        outcome = prediction.outcome(gpus.devices())
+        outcome = prediction.outcome()
     said = [" ".join(part.lower().split()) for part in _parts(answer)]
     said = ["cuda:0" if part == "cuda" else part for part in said]
     right = sum(one == other for one, other in zip(said, outcome, strict=False))
-    if said == list(outcome):
+    if said == outcome:
         return None
     counted = f"{right} of {len(outcome)} are right. " if len(outcome) > 1 else ""
     return f"{counted}{prediction.on_wrong}"

@@ -5,27 +5,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from lessons.exercises import Exercise, Prediction, device_or_error
+from lessons.exercises import Exercise, Prediction
 from lessons.exercises.staying import never_elsewhere
-
-
-def six_lines(devices: list[Any]) -> tuple[str, ...]:
-    """What the six lines of the page do, each alone."""
-    on_gpu, on_cpu, number = torch.ones(3).to(devices[0]), torch.ones(3), torch.tensor(2.0)
-
-    def move_and_forget() -> Any:
-        on_cpu.to(devices[0])
-        return on_gpu + on_cpu
-
-    programs = (
-        lambda: on_gpu + on_cpu,
-        lambda: on_cpu * number,
-        lambda: on_gpu * number,
-        lambda: on_gpu * torch.tensor([2.0]),
-        lambda: on_cpu * number.to(devices[0]),
-        move_and_forget,
-    )
-    return tuple(device_or_error(program) for program in programs)
 
 
 def accuracy_arguments(devices: list[Any]) -> tuple[Any, ...]:
@@ -40,7 +21,21 @@ def accuracy_reference(model: Any, images: Any, labels: Any) -> Any:
 
 EXERCISES = {
     "a": Prediction(
-        outcome=six_lines,
+        setup="""
+import torch
+
+on_gpu, on_cpu = torch.ones(3, device="cuda"), torch.ones(3)
+number = torch.tensor(2.0)
+""",
+        programs=(
+            "result = on_gpu + on_cpu",
+            "result = on_cpu * number",
+            "result = on_gpu * number",
+            "result = on_gpu * torch.tensor([2.0])",
+            'result = on_cpu * number.to("cuda")',
+            'on_cpu.to("cuda"); result = on_gpu + on_cpu',
+        ),
+        result="result",
         on_wrong="A number of shape () on the CPU may join a GPU tensor; nothing else may. And .to() returns a copy.",
     ),
     "b": Exercise(

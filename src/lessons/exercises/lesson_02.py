@@ -5,33 +5,9 @@ from typing import Any
 import torch
 from torch import nn
 from torch.nn import functional
-from torch.utils.data import DataLoader
 
-from lessons.exercises import Exercise, Prediction, device_or_error
+from lessons.exercises import Exercise, Prediction
 from lessons.exercises.staying import never_elsewhere
-
-
-def five_batches(devices: list[Any]) -> tuple[str, ...]:
-    """Where the five batches of the page are."""
-    data = torch.zeros(8, 3)
-    mixed = [data[0], data[1].to(devices[0])]
-
-    def batch(items: Any, size: int, pin_memory: bool = False) -> Any:
-        return next(iter(DataLoader(items, batch_size=size, pin_memory=pin_memory)))
-
-    def move_and_forget() -> Any:
-        kept = batch(data, 4)
-        kept.to(devices[0])
-        return kept
-
-    programs = (
-        lambda: batch(data, 4, pin_memory=True),
-        lambda: batch(data.to(devices[0]), 4),
-        move_and_forget,
-        lambda: batch(mixed, 1),
-        lambda: batch(mixed, 2),
-    )
-    return tuple(device_or_error(program) for program in programs)
 
 
 def policy_arguments(devices: list[Any]) -> tuple[Any, ...]:
@@ -52,7 +28,21 @@ def policy_reference(policy: Any, batch: Any) -> Any:
 
 EXERCISES = {
     "a": Prediction(
-        outcome=five_batches,
+        setup="""
+import torch
+from torch.utils.data import DataLoader
+
+data = torch.zeros(8, 3)
+mixed = [data[0], data[1].to("cuda")]
+""",
+        programs=(
+            "batch = next(iter(DataLoader(data, batch_size=4, pin_memory=True)))",
+            'batch = next(iter(DataLoader(data.to("cuda"), batch_size=4)))',
+            'batch = next(iter(DataLoader(data, batch_size=4))); batch.to("cuda")',
+            "batch = next(iter(DataLoader(mixed, batch_size=1)))",
+            "batch = next(iter(DataLoader(mixed, batch_size=2)))",
+        ),
+        result="batch",
         on_wrong="Nothing moves by itself: a batch is where its items are, and items on two devices cannot be stacked.",
     ),
     "b": Exercise(
