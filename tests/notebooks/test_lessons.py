@@ -253,16 +253,16 @@ def test_a_trap_links_to_the_advice_that_was_given(taught):
 
 
 def test_it_ends_with_exercises_three_lines_to_remember_and_its_messages(taught):
-    (exercises, asked), (remember, lines) = sections(taught)[-2:]
+    (exercises, asked), (remember, lines), (messages, texts) = sections(taught)[-3:]
     assert (exercises, remember) == ("## Exercises", "## Remember")
+    assert messages == "## Messages of this lesson"
     calls = [cell for cell in asked if cell.cell_type == "code"]
     assert len(calls) == 2
     assert len({output.text for cell in calls for output in cell.outputs}) == 1, "the outputs give nothing away"
     assert len(re.findall(r"^\d\. ", lines[0].source, re.M)) <= 3
-    messages = lines[-1].source
-    assert messages.startswith("<details>\n<summary>Messages of this lesson</summary>")
+    assert texts[0].source.startswith(f"{messages}\n\n<details>\n"), "folded"
     for text in texts_raised(taught):
-        assert text in messages, "who searches for a text finds the lesson that raises it"
+        assert text in texts[0].source, "who searches for a text finds the lesson that raises it"
 
 
 @pytest.fixture

@@ -114,4 +114,4 @@ def test_from_home_two_taps_lead_into_colab(visitor, address):
     visitor.page.wait_for_url(f"{COLAB}**")
     assert asked == [f"{COLAB}github/your_name/same-device/blob/main/notebooks/01-two-tensors.ipynb"]
     assert visitor.taps == 2
-    assert visitor.swipes <= 2
+    assert visitor.swipes <= 3  # past the short answer, which stands above the ways to run the lesson
