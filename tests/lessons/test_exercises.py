@@ -76,7 +76,7 @@ def test_a_prediction_is_asked_of_the_very_programs_that_are_run():
         for line in prediction.setup.splitlines():
             assert line in page
         for number, program in enumerate(prediction.programs, 1):
-            assert re.search(rf"^{re.escape(program)} +# {number}$", page, re.M), program
+            assert f"\n{number}. `{program}`" in page
 
 
 def test_there_are_exercises():

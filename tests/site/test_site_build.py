@@ -58,7 +58,10 @@ def test_a_lesson_has_one_name_in_navigation_links_lists_and_cards(site, lessons
 def test_a_lessons_title_is_what_search_engines_need_the_text_of_its_error(site, lessons):
     for lesson in lessons:
         notebook = json.loads((ROOT / f"{lesson.rstrip('/')}.ipynb").read_text("utf-8"))
-        assert site.page(lesson).title.get_text() == f"{notebook['metadata']['title']} - Same Device"
+        page = site.page(lesson)
+        assert page.title.get_text() == f"{notebook['metadata']['title']} - Same Device"
+        shown = page.select_one("[data-md-component=header-topic]").get_text(strip=True)
+        assert shown == page.select_one("h1").get_text().removesuffix("¶"), "what a scrolled page shows at its top"
 
 
 def test_the_list_of_lessons_has_them_all_in_order_with_what_each_says_of_itself(site, lessons):

@@ -39,9 +39,11 @@ def finish_notebook(content: str, page: Page, notebook: dict[str, Any]) -> Beaut
     lesson = load().lessons.get(page.file.name)
     name = html.escape(lesson.title) if lesson else page.meta.get("title", page.title)
     page.toc = get_toc(nest_toc_tokens(headings))  # empties the list
-    # MkDocs' templates print both as they are, the description inside an attribute.
-    page.meta.update({key: html.escape(metadata[key]) for key in ("title", "description") if key in metadata})
-    # In navigation and links, with the lesson's number; `<title>` is made of `meta`.
+    # The templates print both as they are, the description inside an attribute. Material's header shows `title`.
+    for key, kept in (("search_title", "title"), ("description", "description")):
+        if kept in metadata:
+            page.meta[key] = html.escape(metadata[kept])
+    # In navigation and links, with the lesson's number.
     page.title = f"{page.file.name.split('-')[0]} · {name}"
     return soup
 
