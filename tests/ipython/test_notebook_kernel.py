@@ -14,6 +14,7 @@ CELLS = {
         "model = torch.nn.Linear(3, 1).to('cuda:1')"
     ),
     "alone": FAILING,
+    "asked": "samedevice.explain()",
     "load": "%load_ext samedevice",
     "followed": FAILING,
     "other": "1 / 0",
@@ -85,6 +86,16 @@ def test_a_cell_has_the_name_that_the_traceback_gives_it(outputs):
     file, _, rest = place.partition(", line ")
     assert rest == "2, in predict"
     assert file in error
+
+
+def test_who_calls_explain_reads_the_name_of_the_cell_too(outputs):
+    told = outputs["asked"][0].data
+    first = told["text/plain"].strip().splitlines()[0]
+    if "ipykernel" in first:
+        pytest.skip("the first of IPython 8 keep the name of a cell to themselves")
+    assert re.fullmatch(r"(Cell|Input) In ?\[\d+\], line 2, in predict", first)
+    assert f"above line 2 of {first.partition(',')[0]}, in predict:" in told["text/plain"]
+    assert "ipykernel" not in told["text/plain"] + told["text/html"]
 
 
 def test_another_error_is_all_there_is(outputs):

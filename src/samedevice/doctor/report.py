@@ -7,6 +7,7 @@ in sentences of the catalog, and no line ends within it.
 import difflib
 import html
 import re
+import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -64,7 +65,7 @@ def outline(diagnosis: "Diagnosis") -> Outline:
     shown = []
     if place:
         function = "" if place.function.startswith("<") else place.function
-        shown = [place.file, place.line and f"line {place.line}", function and f"in {function}"]
+        shown = [_shown(place.file), place.line and f"line {place.line}", function and f"in {function}"]
     ask = [("Next", diagnosis.ask)] if diagnosis.ask else []
     # The message says itself what it lacks, or there is none: then nothing else helps as much.
     at_once = message is None or bool(message.ask)
@@ -102,6 +103,16 @@ def _other_causes(causes: "Sequence[LikelyCause]") -> list[str]:
     """Return the titles of the causes after the first for which something was said; all, where nothing was of any."""
     is_known = any(likely.because for likely in causes)
     return [likely.title for likely in causes[1:] if likely.because or not is_known]
+
+
+def _shown(file: str) -> str:
+    """Name the cell of a notebook as IPython's tracebacks do, such as "Cell In[3]"; any other file keeps its name."""
+    ipython = sys.modules.get("IPython")
+    shell = getattr(ipython, "get_ipython", lambda: None)()
+    name_of = getattr(getattr(shell, "compile", None), "format_code_name", None)
+    # A frame's file has forward slashes, on Windows too.
+    named = name_of and (name_of(file) or name_of(str(PurePath(file))))
+    return " ".join(named) if named else file
 
 
 def _underlined(code: list[str], culprits: "Sequence[Culprit]") -> list[str]:
@@ -163,7 +174,7 @@ def _place_of(edit: "Edit", is_read: bool) -> str:
     if not edit.file:
         return f"{above}{line}:"
     number = f" {edit.line}" if edit.line else ""
-    return f"{above}{line}{number} of {PurePath(edit.file).name}{function}:"
+    return f"{above}{line}{number} of {PurePath(_shown(edit.file)).name}{function}:"
 
 
 def _section(number: int, likely: "LikelyCause", culprit: "Culprit | None") -> Section:
