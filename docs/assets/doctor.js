@@ -24,9 +24,11 @@ export function explain(catalog, text) {
 
 /** The culprit of the most likely cause, read from the failing line, with the change written on that line. */
 function readCulprit(catalog, found, causes) {
-  const id = causes[0]?.id, change = id ? lineFix(catalog, id, found) : null;
+  if (!causes.length) return [];
+  const [{ id }] = causes, { within } = catalog.causes[id];
+  const change = lineFix(catalog, id, found) ?? (within ? lineFix(catalog, within, found) : null);
   if (!change) return [];
-  const { expression, frame, action, text, because, instead } = change, { within } = catalog.causes[id];
+  const { expression, frame, action, text, because, instead } = change;
   const device = found.reads.between === "cpu and accelerator" ? "cpu" : "";
   const edit = { file: frame.file, line: frame.line, action, text, function: frame.function, old: frame.code };
   const cause = within || id;
@@ -132,7 +134,7 @@ function kind(device) {
 
 const SHOWN = 5;
 
-/** The causes that the message can have, likeliest first, at most five. */
+/** The causes that the message can have, likeliest first, at most five; a case in place of its wider cause. */
 function rank(catalog, found) {
   const { message, reads, place } = found;
   const points = new Map(), because = new Map();
@@ -161,9 +163,17 @@ function rank(catalog, found) {
   }
   for (const suspect of suspects(catalog, found))
     if (points.has(suspect.cause)) speaks(suspect.cause, suspect.points, suspect.because);
-  return [...points.keys()]
+  const widest = (cause) => catalog.causes[cause].within || cause;
+  for (const [cause, own] of points)
+    if (widest(cause) !== cause && own > 0) {
+      points.set(cause, own + (points.get(widest(cause)) ?? 0));
+      because.get(cause).push(...(because.get(widest(cause)) ?? []));
+    }
+  const shown = [...points.keys()]
     .filter((cause) => points.get(cause) > 0)
-    .sort((one, another) => points.get(another) - points.get(one))
+    .sort((one, another) => points.get(another) - points.get(one));
+  return shown
+    .filter((cause, at) => shown.findIndex((other) => widest(other) === widest(cause)) === at)
     .slice(0, SHOWN)
     .map((id) => {
       const reasons = because.get(id).sort(([one], [another]) => another - one);

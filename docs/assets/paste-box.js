@@ -141,19 +141,20 @@ function rendered(catalog, { message, says, causes, culprits, place, other, ask 
   }
   nodes.push(element("p", { class: "diagnosis__says" }, ...marked(says)));
   if (atOnce) nodes.push(...next);
+  const isKnown = causes.some(({ because }) => because.length);
   causes.forEach((likely, number) => {
     const cause = catalog.causes[likely.id], why = ["Why", marked(cause.why)];
-    const body = (culprit) => change(culprit ? edited(culprit) : ["for example:", ...cause.change]);
+    const body = (culprit) => change(culprit ? edited(culprit) : example(cause));
     if (!number) {
       const folded = element("details", {}, element("summary", {}, "Why this happens"), element("p", {}, ...why[1]));
       const title = element("h2", {}, ...marked(`Most likely: ${cause.title}`));
       nodes.push(title, body(culprits[0]), labelled(reasons(cause, likely.because)), folded);
-    } else if (likely.because.length) {
+    } else if (likely.because.length || !isKnown) {
       const title = element("summary", {}, ...marked(`Or: ${cause.title}`));
       nodes.push(element("details", {}, title, body(), labelled([...reasons(cause, likely.because), why])));
     }
   });
-  if (message?.note) nodes.push(element("p", {}, "Note: ", ...marked(message.note)));
+  if (message?.note) nodes.push(element("p", {}, "About this message: ", ...marked(message.note)));
   if (!atOnce) nodes.push(...next);
   if (message) nodes.push(element("p", {}, link(`errors/${message.id.toLowerCase()}/`, `More about ${message.id}`)));
   else if (other) nodes.push(element("p", {}, link(other.link, `Read on: ${other.title}`)));
@@ -188,6 +189,9 @@ function occurrences(expression, line) {
   return found;
 }
 
+/** The lines of a cause, or the commands to run, each after "$" or "#". */
+const example = ({ change }) => (/^[$#]/u.test(change[0]) ? change : ["for example:", ...change]);
+
 /** The lines to change as a diff, below a label that says where they are: the reader's own. */
 function edited({ edits, instead }) {
   const lines = [];
@@ -219,7 +223,9 @@ function placeOf(edit) {
 function reasons(cause, because) {
   const lesson = link(cause.lesson, `Run it in lesson ${cause.lesson.match(/[0-9]+/u)}`);
   const rows = because.length ? [["Why we think so", marked(because.slice(0, REASONS).join(" "))]] : [];
-  return [...rows, ["Check", marked(cause.confirm)], ["Lesson", [lesson]]];
+  rows.push(["Check", marked(cause.confirm)]);
+  if (cause.link) rows.push(["Read on", [link(cause.link, cause.link)]]);
+  return [...rows, ["Lesson", [lesson]]];
 }
 
 function labelled(rows) {
@@ -230,7 +236,7 @@ function labelled(rows) {
 function change(lines) {
   const tags = { "-": "del", "+": "ins" };
   const shown = lines.map((line) => {
-    const attributes = /^[-+ ]|^$/u.test(line) ? {} : { class: "change__place" };
+    const attributes = /^[-+ $#]|^$/u.test(line) ? {} : { class: "change__place" };
     return element(tags[line[0]] ?? "span", attributes, `${line}\n`);
   });
   return element("pre", { class: "change" }, element("code", {}, ...shown));

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _HELP = """\
 usage: samedevice run [--gpus N] [--full] [--summary] SCRIPT [ARGS ...]
-       samedevice explain [--json] [FILE | ID]
+       samedevice explain [--more | --json] [--no-source] [FILE | ID]
        samedevice --version
 
   run      run a script, unchanged, on simulated GPUs
@@ -116,20 +116,25 @@ def _gpus(text: str) -> int:
 def _explain(arguments: Sequence[str]) -> int:
     parser = _Parser(
         prog="samedevice explain",
-        usage="samedevice explain [--json] [FILE | ID]",
-        description="Say what a PyTorch device error means, its likely causes and the lines to change. "
-        "Without FILE it reads what is piped or pasted in. Nothing of it is executed, and torch is not needed.",
+        usage="samedevice explain [--more | --json] [--no-source] [FILE | ID]",
+        description="Say what a PyTorch device error means, its likely cause and the line to change. "
+        "Without FILE it reads what is piped or pasted in. Nothing of it is executed, and torch is not needed. "
+        "A Python file that the traceback names is read too, if it lies below this folder.",
         epilog="Exit code: 0 if it is a device error that we know, 1 if it is none, 2 on misuse.",
         allow_abbrev=False,
     )
     parser.add_argument("what", nargs="?", metavar="FILE | ID", help="a log or a traceback; or an id such as SD001")
-    parser.add_argument("--json", action="store_true", help="for machines")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--more", action="store_true", help="also why it happened, and how to fix the other causes")
+    form.add_argument("--json", action="store_true", help="for machines")
+    parser.add_argument("--no-source", action="store_true", help="open no file that the traceback names")
     chosen = parser.parse_args(arguments)
     try:
-        heading, diagnosis = _diagnosis(chosen.what)
+        heading, diagnosis = _diagnosis(chosen.what, with_source=not chosen.no_source)
     except KeyboardInterrupt:  # while it was being pasted
         return 130
-    _print(json.dumps(_as_data(diagnosis), indent=2) + "\n" if chosen.json else f"{heading}{diagnosis}")
+    answer = diagnosis.more if chosen.more else str(diagnosis)
+    _print(json.dumps(_as_data(diagnosis), indent=2) + "\n" if chosen.json else f"{heading}{answer}")
     return 0 if diagnosis.message else 1
 
 
@@ -148,12 +153,13 @@ def _print(text: str) -> None:
             raise Misuse(f"the answer cannot be written: {error.strerror}.") from None
 
 
-def _diagnosis(what: str | None) -> tuple[str, "Diagnosis"]:
+def _diagnosis(what: str | None, *, with_source: bool) -> tuple[str, "Diagnosis"]:
     """What is asked about: a heading, which only an id has, and the diagnosis."""
-    from samedevice.doctor import explain
+    from samedevice.doctor.explanation import explain_log
 
+    folder = Path.cwd() if with_source else None
     if what is None or what == "-":
-        return "", explain(_pasted())
+        return "", explain_log(_pasted(), folder)
     path, is_id = Path(what), _ID.fullmatch(what)
     try:
         if path.is_dir():
@@ -172,7 +178,7 @@ def _diagnosis(what: str | None) -> tuple[str, "Diagnosis"]:
         ) from None
     if is_id:
         say(f"{what} is a file here, so the file is read; the error of that id is explained where there is none.")
-    return "", explain(text)
+    return "", explain_log(text, folder)
 
 
 def _pasted() -> bytes:
@@ -209,10 +215,15 @@ def _as_data(diagnosis: "Diagnosis") -> dict[str, Any]:
         "message": message and {"id": message.id, "title": message.title, "page": error_page(message.id)},
         "says": diagnosis.says,
         "reads": dict(diagnosis.reads),
-        "place": place and asdict(place),
+        "place": place and {name: getattr(place, name) for name in ("file", "line", "function", "code")},
         "causes": [
             {name: getattr(cause, name) for name in ("id", "title", "because", "why", "fix", "lesson")}
             for cause in diagnosis.causes
+        ],
+        "culprits": [
+            {name: getattr(culprit, name) for name in ("expression", "device", "cause", "case", "sentence", "fix")}
+            | {"edits": [asdict(edit) for edit in culprit.edits], "instead": culprit.instead}
+            for culprit in diagnosis.culprits
         ],
         "other": other and {"id": other.id, "title": other.title, "page": other.link},
         "ask": diagnosis.ask,

@@ -97,6 +97,12 @@ proof = "Look at `flux`."
 home = "01-flux"
 seen = []
 """,
+    "operations.toml": """
+[[operation]]
+functions = ["flow"]
+arguments = ["self", "other"]
+op = 'flow'
+""",
     "lessons.toml": """
 [[lesson]]
 slug = "01-flux"
@@ -233,13 +239,20 @@ MISTAKES = [
     ("the same lines", "causes.toml", "$ flux --old\nflux = old_flux(1)\n", "flux = new(old_flux)\n", "old_flux", "after", "the same as before"),
     ("lines that are not Python", "causes.toml", "flux = old_flux(1)", "flux = old_flux(1", "old_flux", "before", "never closed in its line 2"),
     ("a long line", "causes.toml", "flux = old_flux(1)", f"flux = old({'1' * 80})", "old_flux", "before", "phones show 80"),
+    ("no lines at all", "causes.toml", "before = '''\n$ flux --old\nflux = old_flux(1)\n'''\n", "", "old_flux", "after", "give before and after"),
+    ("lines beside commands", "causes.toml", 'confirm = "Print', "commands = '$ flux'\nconfirm = \"Print", "old_flux", "before", "commands are shown instead"),
+    ("a command without its sign", "causes.toml", 'confirm = "Print', "commands = 'flux'\nconfirm = \"Print", "old_flux", "commands", "begin each line with $"),
+    ("a cause's link", "causes.toml", 'confirm = "Print', "link = 'example.org'\nconfirm = \"Print", "old_flux", "link", "https://"),
     ("no message that is raised", "causes.toml", 'unraised = "No test has a flux."', "", "old_flux", "raises", "give the message"),
     ("a message that is not there", "causes.toml", 'unraised = "No test has a flux."', 'raises = "SD997"', "old_flux", "raises", "there is no message 'SD997'"),
     ("a clue's pattern", "clues.toml", "pattern = \"flux\"", "pattern = 'f\\Sux'", "clue 1", "pattern", "is not read alike"),
     ("a clue's cause", "clues.toml", "{old_flux = 1}", "{old_fluxx = 1}", "clue 1", "causes, old_fluxx", "do you mean old_flux?"),
     ("a clue that never counts", "clues.toml", "{old_flux = 1}", "{no_flow = 1}", "clue 1", "causes, no_flow", "can have it"),
     ("a clue's message", "clues.toml", '["SD999"]', '["SD999", "SD997"]', "clue 1", "messages", "there is no message 'SD997'"),
-    ("a clue's place", "clues.toml", 'pattern = "flux"', 'pattern = "flux"\nwhere = "file"', "clue 1", "where", "trace, code or line"),
+    ("a clue's place", "clues.toml", 'pattern = "flux"', 'pattern = "flux"\nwhere = "file"', "clue 1", "where", "trace, own, line or below"),
+    ("a pair of devices", "causes.toml", 'confirm = "Print', "between = ['cpu and cpu']\nconfirm = \"Print", "old_flux", "between", "should be one of"),
+    ("an operation's pattern", "operations.toml", "'flow'", "'flow.*'", "operation 1", "op", "no upper bound"),
+    ("an operation twice", "operations.toml", '["flow"]', '["flow", "flow"]', "operation 1", "functions", "has a row already"),
     ("a clue's reason", "clues.toml", "There is a flux.", "There is a {flow}.", "clue 1", "because", "{flow} is read by no pattern"),
     ("another error's pattern", "other.toml", "the flux is empty of all", "the .* flux", "flux_empty", "patterns 1", "no upper bound"),
     ("another error's link", "other.toml", "https://example.org/flux", "example.org", "flux_empty", "link", "https://"),

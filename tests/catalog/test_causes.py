@@ -15,17 +15,32 @@ from samedevice.catalog import Cause, load
 CAUSES = load().causes
 RAISED = [pytest.param(cause, id=cause.id) for cause in CAUSES.values() if cause.raises]
 ALL = [pytest.param(cause, id=cause.id) for cause in CAUSES.values()]
+COMMANDS = [pytest.param(cause, id=cause.id) for cause in CAUSES.values() if cause.commands]
+CHANGED = [pytest.param(cause, id=cause.id) for cause in CAUSES.values() if not cause.commands]
 
 # A machine without GPUs is what these are about, or all that they need.
 ON_THE_MACHINE_AS_IT_IS = {
     "checkpoint_map_location",
     "ddp_backward_cut_short",
+    "ddp_static_graph_changed",
     "ddp_unused_parameters",
     "no_cuda_build_or_driver",
+    "plain_tensor_met_dtensor",
 }
 # They set what the whole process shares and cannot well be undone: a process group, a start method. Or they need a
-# process in which PyTorch's C++ has never asked a simulated CUDA to begin, since it asks only once.
-AS_A_SCRIPT = {"ddp_backward_cut_short", "ddp_unused_parameters", "fork_cuda", "no_cuda_build_or_driver"}
+# process in which PyTorch's C++ has never asked a simulated CUDA to begin, since it asks only once, or one in which
+# a warning is no error.
+AS_A_SCRIPT = {
+    "ddp_backward_cut_short",
+    "ddp_static_graph_changed",
+    "ddp_unused_parameters",
+    "fork_cuda",
+    "no_cuda_build_or_driver",
+    "offloaded_model_moved",
+    "plain_tensor_met_dtensor",
+    "rank_without_its_gpu",
+    "synchronizing_call",
+}
 
 SIMULATION = "from samedevice import simulate_cuda; simulate_cuda(devices=2).start()\n"
 
@@ -96,7 +111,16 @@ def test_a_cause_is_raised_or_says_why_not(cause: Cause) -> None:
     assert bool(cause.raises) != bool(cause.unraised)
 
 
-@pytest.mark.parametrize("cause", ALL)
+@pytest.mark.parametrize("cause", COMMANDS)
+def test_commands_are_few_fit_a_phone_and_say_where_to_read_on(cause: Cause) -> None:
+    lines = cause.commands.strip().splitlines()
+    assert 2 <= len(lines) <= 10
+    assert max(map(len, lines)) <= 80
+    assert any(line.startswith("$ ") for line in lines)
+    assert cause.link
+
+
+@pytest.mark.parametrize("cause", CHANGED)
 def test_the_lines_are_python_differ_and_fit_a_phone(cause: Cause) -> None:
     assert cause.before != cause.after
     for lines in (cause.before, cause.after):

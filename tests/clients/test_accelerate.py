@@ -15,6 +15,9 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 from transformers import LlamaForCausalLM
 
+from samedevice import explain
+from samedevice.catalog import load
+
 HALVES = {
     "model.embed_tokens": 0, "model.rotary_emb": 0, "model.layers.0": 0,
     "model.layers.1": 1, "model.norm": 1, "lm_head": 1,
@@ -142,3 +145,26 @@ def test_batches_seeds_and_batch_sizes() -> None:
         return batch_size
 
     assert largest() == 2
+
+
+def test_a_model_that_is_partly_offloaded_cannot_be_moved_in_words_that_explain_knows() -> None:
+    model = dispatch_model(llama(), HALVES | {"lm_head": "cpu"})
+    with pytest.raises(RuntimeError) as refusal:
+        model.to("cuda")
+    assert str(refusal.value) in texts("SD115")
+    diagnosis = explain(refusal.value)
+    assert (diagnosis.message and diagnosis.message.id, diagnosis.causes[0].id) == ("SD115", "library_placed_model")
+
+
+def test_a_quantized_model_on_another_gpu_cannot_be_trained_in_words_that_explain_knows() -> None:
+    model: Any = nn.Linear(4, 4).to("cuda:1")
+    model.is_loaded_in_4bit, model.hf_device_map = True, {"": 1}  # as transformers marks what bitsandbytes quantized
+    with pytest.raises(ValueError, match="precision on a different device") as refusal:
+        Accelerator().prepare_model(model)
+    assert str(refusal.value) in texts("SD116")
+    diagnosis = explain(refusal.value)
+    assert (diagnosis.message and diagnosis.message.id, diagnosis.causes[0].id) == ("SD116", "wrong_default_index")
+
+
+def texts(message: str) -> list[str]:
+    return [text["text"] for text in load().messages[message].texts]

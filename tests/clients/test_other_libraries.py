@@ -12,6 +12,7 @@ import torch
 import torch_geometric.nn
 import torch_geometric.utils
 import torchmetrics
+from diffusers.utils.torch_utils import randn_tensor
 from ignite.engine import create_supervised_evaluator, create_supervised_trainer
 from ignite.metrics import Accuracy
 from peft import IA3Config, LoraConfig, PeftModel, PrefixTuningConfig, PromptTuningConfig, get_peft_model
@@ -19,6 +20,9 @@ from tiny import IDS, llama
 from torch import nn
 from torch.nn import functional as F  # noqa: N812
 from torch.utils.data import DataLoader, TensorDataset
+
+from samedevice import explain
+from samedevice.catalog import load
 
 GPU = "cuda:1"
 
@@ -233,3 +237,11 @@ def test_a_diffusion_network_trains_and_draws() -> None:
         "Expected all tensors to be on the same device, but got mat1 is on cpu, different from other tensors on cuda:0 "
         "(when checking argument in method wrapper_CUDA_addmm)"
     )
+
+
+def test_diffusers_refuses_a_generator_of_cuda_on_the_cpu_in_words_that_explain_knows() -> None:
+    with pytest.raises(ValueError, match="Cannot generate") as refusal:
+        randn_tensor((2,), generator=torch.Generator("cuda"), device=torch.device("cpu"))
+    assert str(refusal.value) in [text["text"] for text in load().messages["SD117"].texts]
+    diagnosis = explain(refusal.value)
+    assert (diagnosis.message and diagnosis.message.id, diagnosis.causes[0].id) == ("SD117", "generator_device")

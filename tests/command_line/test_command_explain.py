@@ -88,7 +88,7 @@ def test_json_has_what_a_machine_needs(capsys, here):
     (here / "job.log").write_text(frame)
     assert main(["explain", "--json", "job.log"]) == 0
     data = json.loads(capsys.readouterr().out)
-    assert list(data) == ["message", "says", "reads", "place", "causes", "other", "ask"]
+    assert list(data) == ["message", "says", "reads", "place", "causes", "culprits", "other", "ask"]
     assert data["message"]["id"] == "SD001"
     assert data["message"]["page"].endswith("/errors/sd001/")
     assert (data["reads"]["argument"], data["reads"]["device"], data["reads"]["others"]) == ("mat1", "cpu", "cuda:0")
@@ -96,6 +96,34 @@ def test_json_has_what_a_machine_needs(capsys, here):
     assert data["causes"][0]["id"] == "input_not_moved"
     assert set(data["causes"][0]) == {"id", "title", "because", "why", "fix", "lesson"}
     assert data["other"] is None
+    (culprit,) = data["culprits"]
+    assert (culprit["expression"], culprit["cause"]) == ("x", "input_not_moved")
+    (edit,) = culprit["edits"]
+    assert (edit["file"], edit["line"], edit["action"]) == ("train.py", 12, "before")
+    assert edit["text"] == "x = x.to(next(layer.parameters()).device)"
+
+
+def test_more_tells_why_and_what_else_it_may_be(capsys, here):
+    (here / "job.log").write_text(TEXT)
+    assert main(["explain", "job.log"]) == 0
+    short = capsys.readouterr().out
+    assert main(["explain", "--more", "job.log"]) == 0
+    more = capsys.readouterr().out
+    assert "Why: " in more
+    assert "Why: " not in short
+    assert "\nOr: " in more
+
+
+def test_source_at_hand_is_read_unless_that_is_declined(capsys, here):
+    (here / "net.py").write_text("import torch\n\ndef step(x):\n    pos = torch.arange(3)\n    return x + pos\n")
+    devices = "found at least two devices, cuda:0 and cpu!"
+    message = f"RuntimeError: Expected all tensors to be on the same device, but {devices}"
+    frame = 'Traceback (most recent call last):\n  File "net.py", line 5, in step\n    return x + pos\n'
+    (here / "job.log").write_text(f"{frame}{message}\n")
+    assert main(["explain", "job.log"]) == 0
+    assert "read from net.py, line 4" in " ".join(capsys.readouterr().out.split())
+    assert main(["explain", "--no-source", "job.log"]) == 0
+    assert "read from" not in capsys.readouterr().out
 
 
 def test_json_of_what_is_not_recognised_is_json_too(capsys, here):

@@ -14,6 +14,7 @@ CELLS = {
         "model = torch.nn.Linear(3, 1).to('cuda:1')"
     ),
     "alone": FAILING,
+    "asked": "samedevice.explain()",
     "load": "%load_ext samedevice",
     "followed": FAILING,
     "other": "1 / 0",
@@ -74,7 +75,7 @@ def test_the_diagnosis_is_there_as_html_and_as_text(outputs):
     assert shown["text/html"].startswith('<div class="samedevice">')
     assert "<ins>+ batch = batch.to(model.weight.device)</ins>" in shown["text/html"]
     assert "    + batch = batch.to(model.weight.device)\n" in shown["text/plain"]
-    assert "At fault: `batch`, of shape (2, 3), is on cpu" in shown["text/plain"]
+    assert "`batch` (shape (2, 3)) is on cpu" in shown["text/plain"]
 
 
 def test_a_cell_has_the_name_that_the_traceback_gives_it(outputs):
@@ -85,6 +86,16 @@ def test_a_cell_has_the_name_that_the_traceback_gives_it(outputs):
     file, _, rest = place.partition(", line ")
     assert rest == "2, in predict"
     assert file in error
+
+
+def test_who_calls_explain_reads_the_name_of_the_cell_too(outputs):
+    told = outputs["asked"][0].data
+    first = told["text/plain"].strip().splitlines()[0]
+    if "ipykernel" in first:
+        pytest.skip("the first of IPython 8 keep the name of a cell to themselves")
+    assert re.fullmatch(r"(Cell|Input) In ?\[\d+\], line 2, in predict", first)
+    assert f"above line 2 of {first.partition(',')[0]}, in predict:" in told["text/plain"]
+    assert "ipykernel" not in told["text/plain"] + told["text/html"]
 
 
 def test_another_error_is_all_there_is(outputs):
@@ -99,7 +110,7 @@ def test_capture_takes_what_is_printed_and_leaves_traceback_and_diagnosis(output
 def test_a_cell_that_awaits_and_a_script(outputs):
     assert kinds(outputs["awaited"]) == ["stdout", "error", "display_data"]
     assert kinds(outputs["run"]) == ["error", "display_data", "stdout"]
-    assert "`mean`, of shape (3,), is on cpu" in diagnosis(outputs["run"])["text/plain"]
+    assert "`mean` (shape (3,)) is on cpu" in diagnosis(outputs["run"])["text/plain"]
     assert "script.py, line 4" in diagnosis(outputs["run"])["text/plain"]
 
 

@@ -1,4 +1,4 @@
-"""Every exercise as the notebooks print it: the code to mend gets its hint, the folded solution passes."""
+"""Every exercise as the notebooks print it: the code to fix gives nothing away, the folded solution passes."""
 
 import ast
 import re
@@ -11,7 +11,7 @@ import pytest
 from torch import distributed
 
 from lessons import check, start
-from lessons.exercises import _find
+from lessons.exercises import NOT_YET, Prediction, _find
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*use of fork.* may lead to deadlocks:DeprecationWarning")
 
@@ -66,13 +66,37 @@ def run(machine, capsys):
     return said
 
 
+def test_a_prediction_is_asked_of_the_very_programs_that_are_run():
+    names = [name for name, *_ in (exercise.values for exercise in EXERCISES)]
+    predictions = {name: _find(name) for name in names if isinstance(_find(name), Prediction)}
+    assert predictions
+    for name, prediction in predictions.items():
+        (path,) = (Path(__file__).parents[2] / "notebooks").glob(f"{name[:2]}-*.ipynb")
+        page = "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells)
+        for line in prediction.setup.splitlines():
+            assert line in page
+        for number, program in enumerate(prediction.programs, 1):
+            assert f"\n{number}. `{program}`" in page
+
+
 def test_there_are_exercises():
     assert EXERCISES
 
 
 @pytest.mark.parametrize(("name", "imports", "to_mend", "solution"), EXERCISES)
-def test_the_code_to_mend_gets_its_hint(run, name, imports, to_mend, solution):
-    assert run(imports, to_mend).splitlines()[-1] == _find(name).on_error
+def test_the_code_to_fix_gets_the_same_sentence_everywhere(run, name, imports, to_mend, solution):
+    """It is what the lesson stores: who has not answered yet must not read the answer there."""
+    assert run(imports, to_mend) == NOT_YET + "\n"
+
+
+@pytest.mark.parametrize(("name", "imports", "to_mend", "solution"), EXERCISES)
+def test_who_asks_for_a_hint_about_the_code_to_fix_gets_it(run, name, imports, to_mend, solution):
+    exercise = _find(name)
+    hint = run(imports, CALL.sub(lambda call: call[0][:-1] + ", hint=True)", to_mend)).splitlines()[-1]
+    if isinstance(exercise, Prediction):
+        assert hint.endswith(exercise.on_wrong)
+    else:
+        assert hint == exercise.on_error
 
 
 @pytest.mark.parametrize(("name", "imports", "to_mend", "solution"), EXERCISES)
@@ -85,6 +109,9 @@ def test_the_folded_solution_passes(run, name, imports, to_mend, solution):
 
 @pytest.mark.parametrize(("name", "imports", "to_mend", "solution"), EXERCISES)
 def test_the_result_of_the_folded_solution_brought_to_the_cpu_gets_its_hint(run, name, imports, to_mend, solution):
-    brought = CALL.sub(lambda call: call[0][:-1].replace(", ", ", lambda *given: ") + "(*given).cpu())", solution)
+    if isinstance(_find(name), Prediction):
+        pytest.skip("a prediction has no result")
+    called = "(*given).cpu(), hint=True)"
+    brought = CALL.sub(lambda call: call[0][:-1].replace(", ", ", lambda *given: ") + called, solution)
     hint = f"The result is on cpu. {_find(name).on_wrong_device}"
     assert run(imports, brought) == ("passed" if name in MAY_BE_ON_THE_CPU else hint) + "\n"

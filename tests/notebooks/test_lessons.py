@@ -1,15 +1,22 @@
-"""The form that every lesson keeps, so that it reads, runs and compares the same everywhere."""
+"""The form that every lesson keeps, so that it reads, runs and compares the same everywhere.
+
+Lessons have two forms. Those of TAUGHT have the one that every lesson gets when it is rewritten: a first screen, one
+idea with a picture, at most four failures, each with a question before it, exercises, three lines to remember. The
+others have the older form: a failure under every heading, in short cells.
+"""
 
 import re
 import tomllib
-from itertools import pairwise
 from pathlib import Path
 
 import nbformat
 import pytest
 
+from samedevice.catalog import load
+
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+TAUGHT = {"01-two-tensors", "02-unmoved-batches"}
 REPOSITORY = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["urls"]["Repository"]
 FIRST_CELL = """\
 try:
@@ -29,6 +36,18 @@ MACHINE = re.compile(
 @pytest.fixture(params=LESSONS, ids=lambda path: path.stem)
 def path(request):
     return request.param
+
+
+@pytest.fixture(params=[path for path in LESSONS if path.stem in TAUGHT], ids=lambda path: path.stem)
+def taught(request):
+    """A lesson of the new form."""
+    return nbformat.read(request.param, as_version=4)
+
+
+@pytest.fixture(params=[path for path in LESSONS if path.stem not in TAUGHT], ids=lambda path: path.stem)
+def older(request):
+    """A lesson of the older form."""
+    return nbformat.read(request.param, as_version=4)
 
 
 @pytest.fixture
@@ -140,36 +159,136 @@ def test_a_stored_traceback_ends_with_the_error_which_alone_nbval_compares(code)
                 assert "\n".join(output.traceback).rstrip().endswith(error), cell.source
 
 
-def test_cells_are_short(path, notebook):
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            assert len(cell.source.splitlines()) <= 25, cell.source
-        else:
+def test_code_cells_are_short(code):
+    for cell in code:
+        assert len(cell.source.splitlines()) <= 25, cell.source
+
+
+def test_text_cells_are_short(older):
+    for cell in older.cells:
+        if cell.cell_type == "markdown":
             assert len(cell.source.split()) <= 120, cell.source
 
 
-def test_headings_are_the_title_and_the_failures(notebook):
-    headings = [(index, line) for index, line in all_headings(notebook)]
-    (first, title), *failures = headings
-    assert first == 0
-    assert title.startswith("# ")
-    assert failures
-    assert all(line.startswith("## ") for _, line in failures)
+def test_headings_name_no_label_and_no_two_are_the_same(notebook):
+    headings = list(all_headings(notebook))
+    assert headings[0][0] == 0
+    assert headings[0][1].startswith("# ")
+    assert all(line.startswith("## ") for _, line in headings[1:])
     texts = [line.lstrip("# ").strip().lower() for _, line in headings]
     assert len(texts) == len(set(texts))
     assert not LABELS & {text.rstrip(".:") for text in texts}
-    for (begin, line), (end, _) in pairwise([*failures, (len(notebook.cells), "")]):
-        tags = [tag for cell in notebook.cells[begin:end] for tag in cell.metadata.get("tags", [])]
+
+
+def test_something_fails_under_every_heading(older):
+    for line, cells in sections(older):
+        tags = [tag for cell in cells for tag in cell.metadata.get("tags", [])]
         assert "raises-exception" in tags, f"nothing fails under {line!r}"
 
 
 def test_under_every_failure_a_cell_that_fixes_it_is_tagged(notebook, code):
     """`make test-mutation` removes these, and expects the next code cell to fail."""
-    starts = [index for index, line in all_headings(notebook) if line.startswith("## ")]
-    for begin, end in pairwise([*starts, len(notebook.cells)]):
-        tags = [tag for cell in notebook.cells[begin:end] for tag in cell.metadata.get("tags", [])]
-        assert "fix" in tags, f"no cell is tagged `fix` after {notebook.cells[begin].source[:80]!r}"
+    for line, cells in sections(notebook):
+        tags = [tag for cell in cells for tag in cell.metadata.get("tags", [])]
+        assert "raises-exception" not in tags or "fix" in tags, f"no cell is tagged `fix` under {line!r}"
     assert "fix" not in code[-1].metadata.get("tags", []), "no cell after it could need it"
+
+
+# Of the new form: the first screen, which a reader with an error sees and may need nothing else of.
+
+
+def test_the_first_cell_has_the_lessons_name_the_error_and_the_short_answer(taught, stem_of):
+    first = taught.cells[0].source
+    name, message, _, answer = re.split(r"\n\n", first, maxsplit=3)
+    assert name == f"# {load().lessons[stem_of(taught)].title}"
+    assert len(name.split()) - 1 <= 4
+    error = re.fullmatch(r"```text\n(.+)\n```", message)
+    assert error, "the exact text of the error stands below the name"
+    assert error[1] in texts_raised(taught), "a cell of the lesson raises it"
+    assert answer.startswith("**Short answer.**")
+    code = re.search(r"```python\n(.*?)\n```", answer, re.S)
+    assert 3 <= len([line for line in code[1].splitlines() if line]) <= 6, "three to six lines to copy"
+
+
+def test_a_picture_stands_before_anything_fails(taught):
+    first_picture = next(number for number, cell in enumerate(taught.cells) if is_picture(cell))
+    first_failure = next(number for number, cell in enumerate(taught.cells) if is_raising(cell))
+    assert first_picture < first_failure
+    assert sections(taught)[0][0] == "## What is going on"
+
+
+def test_a_heading_begins_its_cell(taught):
+    assert all(taught.cells[index].source.startswith(line) for index, line in all_headings(taught))
+
+
+def test_it_is_read_in_fifteen_minutes(taught):
+    assert 30 <= len(taught.cells) <= 50
+    words = sum(len(cell.source.split()) for cell in taught.cells)
+    assert words <= 2700, f"{words} words, at 180 a minute"
+
+
+def test_at_most_four_things_fail_and_the_reader_is_asked_what_to_expect(taught):
+    failing = [cells for _, cells in sections(taught) if any(is_raising(cell) for cell in cells)]
+    assert 2 <= len(failing) <= 4
+    for cells in failing:
+        first = next(number for number, cell in enumerate(cells) if is_raising(cell))
+        asked = "\n".join(cell.source for cell in cells[:first] if cell.cell_type == "markdown")
+        assert "?" in asked, f"no question before {cells[first].source!r}"
+
+
+def test_a_tool_is_called_as_people_call_it(taught):
+    """`explain()` shows its whole answer: nobody types `explain().culprits[0].sentence`."""
+    code = "\n".join(cell.source for cell in taught.cells if cell.cell_type == "code")
+    assert re.search(r"^(explain\(\)|where\(.*\))$", code, re.M), "explain() or where(...) ends a cell of the lesson"
+    assert not re.search(r"explain\(\)\.", code)
+
+
+def test_a_trap_links_to_the_advice_that_was_given(taught):
+    traps = [cells for line, cells in sections(taught) if line.startswith("## A trap")]
+    assert 1 <= len(traps) <= 2
+    for cells in traps:
+        text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+        assert re.search(r"\]\(https://(?!docs\.pytorch)", text), text
+        assert any(cell.cell_type == "code" and cell.outputs for cell in cells), "what the advice does is run"
+
+
+def test_it_ends_with_exercises_three_lines_to_remember_and_its_messages(taught):
+    (exercises, asked), (remember, lines), (messages, texts) = sections(taught)[-3:]
+    assert (exercises, remember) == ("## Exercises", "## Remember")
+    assert messages == "## Messages of this lesson"
+    calls = [cell for cell in asked if cell.cell_type == "code"]
+    assert len(calls) == 2
+    assert len({output.text for cell in calls for output in cell.outputs}) == 1, "the outputs give nothing away"
+    assert len(re.findall(r"^\d\. ", lines[0].source, re.M)) <= 3
+    assert texts[0].source.startswith(f"{messages}\n\n<details>\n"), "folded"
+    for text in texts_raised(taught):
+        assert text in texts[0].source, "who searches for a text finds the lesson that raises it"
+
+
+@pytest.fixture
+def stem_of():
+    return lambda notebook: next(path.stem for path in LESSONS if nbformat.read(path, as_version=4) == notebook)
+
+
+def is_raising(cell):
+    return "raises-exception" in cell.metadata.get("tags", [])
+
+
+def is_picture(cell):
+    return any("<svg" in output.get("data", {}).get("text/html", "") for output in cell.get("outputs", []))
+
+
+def texts_raised(notebook):
+    """What the lesson's cells raise, each as the last line of its traceback begins; a worker's is its own."""
+    errors = [output for cell in notebook.cells for output in cell.get("outputs", []) if output.output_type == "error"]
+    return [f"{error.ename}: {error.evalue}".strip().splitlines()[-1] for error in errors]
+
+
+def sections(notebook):
+    """(heading, its cells) of each section; a heading's section begins with the cell that the heading is in."""
+    headings = list(all_headings(notebook))[1:]
+    ends = [begin for begin, _ in headings[1:]] + [len(notebook.cells)]
+    return [(line, notebook.cells[begin:end]) for (begin, line), end in zip(headings, ends, strict=True)]
 
 
 def all_headings(notebook):

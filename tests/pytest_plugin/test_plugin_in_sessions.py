@@ -206,7 +206,7 @@ def test_a_device_error_is_diagnosed_wherever_it_is_raised(session, name):
     report = session.reports[name]
     assert report["outcome"] == "failed"
     assert TWO_DEVICES in report["text"]
-    assert "At fault: `batch`, of shape (2,), is on cpu" in report["said"]
+    assert "`batch` (shape (2,)) is on cpu" in report["said"]
 
 
 def test_a_device_error_of_a_doctest_is_diagnosed(session):
@@ -219,7 +219,7 @@ def test_the_traceback_ends_as_on_cuda_and_the_diagnosis_stands_below_it(session
     report = session.reports["test_call"]
     assert "linear.py" in report["text"]
     assert "simulation" not in report["text"]
-    assert "At fault: `batch`, of shape (2, 3), is on cpu" in report["said"]
+    assert "`batch` (shape (2, 3)) is on cpu" in report["said"]
     shown = session.out.partition("_ test_call _")[2]
     assert re.search(r"linear\.py:\d+: RuntimeError\n-+ samedevice -+\n" + re.escape(report["said"]), shown)
 

@@ -26,7 +26,7 @@ def found_by_python(text):
         "message": diagnosis.message and diagnosis.message.id,
         "reads": dict(diagnosis.reads),
         "says": diagnosis.says,
-        "causes": [{"id": cause.id, "because": list(cause.because)} for cause in diagnosis.causes],
+        "causes": [{"id": likely.cause.id, "because": list(likely.because)} for likely in diagnosis.causes],
         "place": place and {**asdict(place), "marked": list(place.marked)},
         "culprits": [
             {

@@ -1,8 +1,11 @@
 """The strict build passes without network and without torch; a dead link or anchor, in a notebook or not, fails it."""
 
+import json
 from pathlib import Path
 
 import pytest
+
+from samedevice.catalog import load
 
 ROOT = Path(__file__).parents[2]
 HOME = "# Home\n\n## A section\n"
@@ -38,18 +41,27 @@ def test_notebooks_stand_in_the_order_of_their_file_names(build_small):
     assert links[-2:] == ["01 · Z title", "02 · A title"]
 
 
-def test_a_lesson_has_one_name_in_navigation_links_and_cards_and_a_title_without_its_number(site, lessons):
+def test_a_lesson_has_one_name_in_navigation_links_lists_and_cards(site, lessons):
     home = site.page("")
     links = home.select("nav.md-nav--primary a.md-nav__link[href*=notebooks]")
     names = [link.get_text(strip=True) for link in links]
-    assert [name.split(" · ")[0] for name in names] == [lesson.split("/")[1].split("-")[0] for lesson in lessons]
+    assert names == [f"{lesson.slug[:2]} · {lesson.title}" for lesson in load().lessons.values()]
+    listed = site.page("lessons/").select("article h2#all-lessons ~ ul > li a")
+    assert [link.get_text(strip=True) for link in listed] == names
     following = site.page("lessons/").select_one(".md-footer__link--next .md-footer__title .md-ellipsis")
     assert following.get_text(strip=True) == names[0]
     cards = [heading.get_text().removesuffix("¶") for heading in home.select(".lesson-card h3")]
     assert cards
     assert set(cards) <= set(names)
-    titles = [site.page(lesson).title.get_text().removesuffix(" - Same Device") for lesson in lessons]
-    assert titles == [name.split(" · ")[1] for name in names]
+
+
+def test_a_lessons_title_is_what_search_engines_need_the_text_of_its_error(site, lessons):
+    for lesson in lessons:
+        notebook = json.loads((ROOT / f"{lesson.rstrip('/')}.ipynb").read_text("utf-8"))
+        page = site.page(lesson)
+        assert page.title.get_text() == f"{notebook['metadata']['title']} - Same Device"
+        shown = page.select_one("[data-md-component=header-topic]").get_text(strip=True)
+        assert shown == page.select_one("h1").get_text().removesuffix("¶"), "what a scrolled page shows at its top"
 
 
 def test_the_list_of_lessons_has_them_all_in_order_with_what_each_says_of_itself(site, lessons):

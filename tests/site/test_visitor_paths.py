@@ -84,7 +84,7 @@ def test_from_the_paste_to_cause_and_line_nothing_is_between(visitor, address):
     ("lesson", "line"),
     [
         ("01-two-tensors", "batch = batch.to(device)"),
-        ("02-unmoved-batches", "words, label = words.to(device), label.to(device)"),
+        ("02-unmoved-batches", "words = words.to(device)"),
         ("11-data-parallel", 'model = nn.DataParallel(model.to("cuda:0"), device_ids=[0, 1])'),
     ],
 )
@@ -114,4 +114,4 @@ def test_from_home_two_taps_lead_into_colab(visitor, address):
     visitor.page.wait_for_url(f"{COLAB}**")
     assert asked == [f"{COLAB}github/your_name/same-device/blob/main/notebooks/01-two-tensors.ipynb"]
     assert visitor.taps == 2
-    assert visitor.swipes <= 2
+    assert visitor.swipes <= 3  # past the short answer, which stands above the ways to run the lesson

@@ -12,6 +12,7 @@ const CERTAIN = 6.5, LIKELY = 3.5, POSSIBLE = 1.5;
 const whole = (pattern, flags = "u") => new RegExp(`^(?:${pattern})$`, flags);
 const OWN = whole(String.raw`weight|bias|running_mean|running_var|mat2|weight_\w+`); // of a layer
 const OF_A_LAYER = whole("weight|bias|running_mean|running_var|mat[12]|input|index|indices|hx|cx|hidden");
+const INPUTS = ["input", "index", "indices", "mat1", "self", "src"]; // what a batch is passed for
 const HIDDEN = whole(
   String.raw`hx|cx|hidden\w*|(?:self\.)?(?:h|c|hidden|state|init_hidden|hc|h_?[0t]|c_?[0t])\w{0,2}`,
 );
@@ -21,13 +22,13 @@ const LAYER_OPS = whole(
 );
 // A line of a paste that may be code, without the signs that quote it.
 const CODE = new RegExp(
-  "^(?:>{1,3} ?|`{1,3})?" +
+  String.raw`^(?:>{1,3} ?|${"`"}{1,3}|-{1,8}> ?\d{1,6} )?` +
     String.raw`(?<code>(?:[\w.\[\], ]{1,80} ?[\-+*\/@]?= ?|return )[^=${"`"}][^${"`"}]{2,300}` +
     String.raw`|[\w.]{1,80}\([^${"`"}]{1,300}\))(?:${"`"}|$)`,
   "u",
 );
 const OF_PROSE = 0.95;
-const OF_A_LIBRARY = 4.5; // where two tensors of a library's own line met
+const OF_A_LIBRARY = 5.5; // where two tensors of a library's own line met
 const INDEXED = ["SD030"], INPUT_AND_WEIGHT = ["SD020"]; // messages that say which part of the line it is
 const MODULE = /model|net|module|criterion|loss|encoder|decoder|classifier|metric|pipe/iu;
 const LIBRARIES_OF_OPERATIONS = ["torchvision", "torchaudio", "torchmetrics"]; // they are given the user's tensors
@@ -112,9 +113,9 @@ function ofALibrary(suspect, frame) {
 /** Blame a library where two tensors met in its own line, and the message names neither. */
 function libraryAlone(catalog, frame, { reads }) {
   const statement = readStatement(frame.code), name = packageOf(frame);
-  const isMixed = reads.between === "cpu and accelerator" && !reads.argument;
+  const isMixed = reads.between === "cpu and accelerator" && !OF_A_LAYER.test(reads.argument ?? "");
   if (!isMixed || LIBRARIES_OF_OPERATIONS.includes(name)) return [];
-  const isAnOperator = [...operations(catalog, statement)].some(({ kind }) => kind === "operator");
+  const isAnOperator = [...operations(catalog, statement)].some(({ kind }) => ["operator", "function"].includes(kind));
   const points = isAnOperator ? OF_A_LIBRARY : LIKELY, because = `The line that failed is ${name}'s own.`;
   return suspected(frame, statement, () => [[statement.value, "library_bug", points, because]]);
 }
@@ -126,9 +127,16 @@ function ofProse(catalog, reading) {
     const code = CODE.exec(line)?.groups.code;
     if (!code) continue;
     const frame = { file: "", line: 0, function: "", code, marked: [] };
-    found.push(...ofLine(catalog, frame, reading).filter(({ points }) => points >= LIKELY));
+    const here = ofLine(catalog, frame, reading).filter(({ points }) => points >= LIKELY);
+    found.push(...here.filter((suspect) => !isMovedLater(suspect, reading)));
   }
   return found.map((suspect) => ({ ...suspect, points: suspect.points * OF_PROSE }));
+}
+
+/** Whether a line creates a tensor that another line of the paste moves. */
+function isMovedLater({ statement }, { trace }) {
+  const names = statement.targets.filter(({ kind }) => kind === "name");
+  return names.some(({ name }) => [".to(", ".cuda("].some((move) => trace.includes(`${name}${move}`)));
 }
 
 function* foundIn(done, statement, { reads, message }) {
@@ -170,6 +178,12 @@ function* accused(operation, argument, op, isOnCpu, statement) {
   const [same, different] = [true, false].map((is) => {
     return operation.arguments.filter(([role]) => isSame(role, argument) === is).map(([, node]) => node);
   });
+  const [loss] = operation.node.parts, isWeight = ["weight", "pos_weight"].includes(argument);
+  if (isOnCpu && !same.length && isWeight && operation.kind === "function") {
+    const text = textOf(statement, loss), isNamed = ["name", "attribute"].includes(loss.kind);
+    if (isNamed && LOSS.test(text) && different.length)
+      yield [loss, "loss_weight_not_moved", LIKELY, `\`${text}\` holds the weights of the loss.`, different.at(-1)];
+  }
   const [named, others] = isOnCpu ? [same, different] : [different, same];
   for (const node of named) {
     const items = argument === "tensors" && node.kind === "group" ? node.parts : [node];
@@ -215,6 +229,7 @@ function* passed(passedNode, operation, role, statement, other) {
   } else if (role === "hidden" || (operation.kind === "layer" && HIDDEN.test(text))) {
     yield [node, "hidden_state_not_moved", LIKELY, `\`${text}\` is passed as the hidden state.`, other];
   } else if (["name", "member", "on the CPU"].includes(kind) && role !== "tensors") {
+    if (!["", ...INPUTS].includes(role)) return; // such as `other`: two tensors met that nobody calls a batch
     yield [node, "input_not_moved", role ? 2.5 : POSSIBLE, `\`${text}\` is passed from the CPU.`, other];
   }
 }

@@ -59,6 +59,8 @@ function ofSuspect(suspect, allOfTheLine, reading) {
   if (cause === "index_on_wrong_device" && other && placeOf(other, statement).kind === "name")
     return replaced(suspect, [[other, `${textOf(statement, other)}.cpu()`]]);
   if (cause === "model_not_moved") return movedModel(suspect, reading);
+  const isTheLoss = cause === "loss_weight_not_moved" && callsOf(statement).some((call) => call.parts[0] === node);
+  if (isTheLoss) return lineOf(frame, name, "before", `${name}.to(${device})`, because);
   return MOVED_ABOVE.includes(cause) ? movedAbove(suspect, device, reading) : null;
 }
 

@@ -141,6 +141,7 @@ function placeOfACall(node, statement) {
   const [called, argument] = node.parts, isAMethod = called.kind === "attribute";
   if (called.name === "to" || (called.name === "cuda" && isAMethod)) return place("moved", node);
   if (["cpu", "numpy"].includes(called.name) && isAMethod) return place("on the CPU", node);
+  if (called.name === "Variable" && argument) return placeOf(argument, statement); // of torch 0.3 and before
   if (isFactory(node)) {
     const isGiven = node.keywords.includes("device") || called.name.endsWith("_like");
     return place(isGiven ? "moved" : "created", node);

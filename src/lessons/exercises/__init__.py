@@ -1,11 +1,14 @@
 """`check`: is a reader's answer to an exercise right? And what an exercise is made of.
 
-The exercises are data, a file a lesson: `check("01-a", ...)` reads EXERCISES["a"] of lesson_01.py beside this file.
+The exercises are data, a file a lesson: `check("01-a", ...)` reads EXERCISES["a"] of lesson_01.py beside this file. An
+answer is a function (Exercise) or a prediction (Prediction). Nothing of the solution is said until a hint is asked for,
+because a lesson stores what `check` printed of the code to fix.
 """
 
+import contextlib
 import importlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +16,8 @@ from lessons import gpus
 
 # Wide enough for TF32, which real GPUs may use: 10 bits of mantissa.
 TOLERANCE = {"rtol": 1e-2, "atol": 1e-3}
+# What `check` prints of any answer that is not right, whatever the exercise and whatever is wrong.
+NOT_YET = "Not right yet. For a hint, add hint=True to the call of check."
 
 
 @dataclass(frozen=True)
@@ -39,38 +44,82 @@ class Exercise:
     result_on: int | None = None
 
 
-def check(exercise: str, function: Callable[..., Any]) -> None:
-    """Call a reader's function on the lesson's GPUs, compare with the CPU, print `passed` or one hint; never raise.
+@dataclass(frozen=True)
+class Prediction:
+    """One prediction: the reader says on which device a tensor will be, and the programs are run to compare.
+
+    Arguments:
+        setup: what every program begins with, in Python, as on the page.
+        programs: the programs, each run alone after `setup`, as on the page.
+        result: the name of the tensor whose device is asked for.
+        on_wrong: the hint where the reader said something else.
+    """
+
+    setup: str
+    programs: tuple[str, ...]
+    result: str
+    on_wrong: str
+
+    def outcome(self) -> list[str]:
+        """Run the programs: the device of each one's result, or "error" where PyTorch refuses."""
+        found = []
+        for program in self.programs:
+            names: dict[str, Any] = {}
+            try:
+                exec(f"{self.setup}\n{program}", names)
+                found.append(str(names[self.result].device))
+            except RuntimeError:
+                found.append("error")
+        return found
+
+
+def check(exercise: str, answer: Any, hint: bool = False) -> None:
+    """Judge an answer and print `passed`, or one sentence, the same for every exercise; never raise.
+
+    A function is called on the lesson's GPUs, and its result is compared with the CPU's. A prediction is compared with
+    what the programs on the page really do.
 
     Arguments:
         exercise: its name on the page, such as "01-a".
-        function: the reader's answer.
+        answer: the reader's function; or the prediction, a string or a tuple of strings.
+        hint: whether to say what is wrong with an answer that is not right.
 
     Example:
-        >>> check("01-a", training_loss)
+        >>> check("01-b", accuracy)
         passed
     """
-    print(_hint(exercise, function) or "passed")
+    misuse = _misuse(exercise, answer)
+    if misuse:
+        print(misuse)
+        return
+    judge = _judge_prediction if isinstance(_find(exercise), Prediction) else _judge
+    wrong = judge(_find(exercise), answer)
+    print("passed" if wrong is None else wrong if hint else NOT_YET)
 
 
-def _hint(name: str, function: Callable[..., Any]) -> str | None:
-    """What to tell the reader, or None where there is nothing to say."""
+def _misuse(name: str, answer: Any) -> str | None:
+    """What is wrong with the call itself, which is said without being asked for; None where it can be judged."""
     if not gpus.devices():
         return "Run the first code cell of this page: it starts the GPUs that the exercise runs on."
     exercise = _find(name)
     if exercise is None:
         return f'There is no exercise {name!r}: use the name on the page, such as "01-a".'
-    if not callable(function):
-        return f"check takes the function itself, by its name and without brackets; it got {type(function).__name__!r}."
-    if not _takes(function, exercise.parameters):
+    if isinstance(exercise, Prediction):
+        if not all(isinstance(part, str) for part in _parts(answer)):
+            return 'A prediction is a string, such as "cpu", or a tuple of strings.'
+        return None
+    if not callable(answer):
+        return f"check takes the function itself, by its name and without brackets; it got {type(answer).__name__!r}."
+    if not _takes(answer, exercise.parameters):
         return f"Your function has to take these arguments: ({', '.join(exercise.parameters)})."
-    return _judge(exercise, function)
+    return None
 
 
-def _find(name: str) -> Exercise | None:
+def _find(name: str) -> Any:
+    """The Exercise or Prediction of this name, or None."""
     lesson, _, letter = str(name).partition("-")
     try:
-        exercises: dict[str, Exercise] = importlib.import_module(f"{__name__}.lesson_{lesson}").EXERCISES
+        exercises: dict[str, Exercise | Prediction] = importlib.import_module(f"{__name__}.lesson_{lesson}").EXERCISES
     except ModuleNotFoundError:
         return None
     return exercises.get(letter)
@@ -86,13 +135,38 @@ def _takes(function: Callable[..., Any], parameters: tuple[str, ...]) -> bool:
     return True
 
 
-def _judge(exercise: Exercise, function: Callable[..., Any]) -> str | None:
+def _parts(answer: Any) -> list[Any]:
+    """The parts of a prediction; a string is one part."""
+    return list(answer) if isinstance(answer, tuple | list) else [answer]
+
+
+def _judge_prediction(prediction: Prediction, answer: Any) -> str | None:
+    with _as_if_alone():
+        outcome = prediction.outcome()
+    said = [" ".join(part.lower().split()) for part in _parts(answer)]
+    said = ["cuda:0" if part == "cuda" else part for part in said]
+    right = sum(one == other for one, other in zip(said, outcome, strict=False))
+    if said == outcome:
+        return None
+    counted = f"{right} of {len(outcome)} are right. " if len(outcome) > 1 else ""
+    return f"{counted}{prediction.on_wrong}"
+
+
+@contextlib.contextmanager
+def _as_if_alone() -> Iterator[None]:
+    """Neither the reader's default device nor the reader's random numbers matter inside, nor are they changed."""
     import torch  # here, so that `import lessons` stays light
 
+    with torch.device("cpu"), torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(0)
+        yield
+
+
+def _judge(exercise: Exercise, function: Callable[..., Any]) -> str | None:
+    import torch
+
     def arguments(devices: list[Any]) -> tuple[Any, ...]:
-        # Neither the reader's default device nor the reader's random numbers are to matter, or to be changed.
-        with torch.device("cpu"), torch.random.fork_rng(devices=[]):
-            torch.default_generator.manual_seed(0)
+        with _as_if_alone():
             return exercise.arguments(devices)
 
     devices = gpus.devices()

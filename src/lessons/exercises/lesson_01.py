@@ -4,50 +4,45 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.nn import functional
 
-from lessons.exercises import Exercise
+from lessons.exercises import Exercise, Prediction
 from lessons.exercises.staying import never_elsewhere
 
 
-def loss_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """A model on the GPU; a batch and its target on the CPU."""
-    return never_elsewhere(nn.Linear(4, 1).to(devices[0]), devices[0]), torch.randn(8, 4), torch.randn(8, 1)
+def accuracy_arguments(devices: list[Any]) -> tuple[Any, ...]:
+    """A classifier of three kinds of clothes on the GPU; images and their labels on the CPU."""
+    model = nn.Sequential(nn.Flatten(), nn.Linear(16, 3))
+    return never_elsewhere(model.to(devices[0]), devices[0]), torch.randn(32, 4, 4), torch.randint(3, (32,))
 
 
-def loss_reference(model: Any, batch: Any, target: Any) -> Any:
-    return functional.mse_loss(model(batch), target)
-
-
-def matrix_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """A classifier of three classes on the GPU; three batches with their labels on the CPU."""
-    batches = [(torch.randn(16, 4), torch.randint(3, (16,))) for _ in range(3)]
-    return never_elsewhere(nn.Linear(4, 3).to(devices[0]), devices[0]), batches
-
-
-def matrix_reference(model: Any, batches: Any) -> Any:
-    matrix = torch.zeros(3, 3, dtype=torch.long)
-    for batch, label in batches:
-        predicted = model(batch).argmax(dim=1)
-        matrix += torch.bincount(label * 3 + predicted, minlength=9).reshape(3, 3)
-    return matrix
+def accuracy_reference(model: Any, images: Any, labels: Any) -> Any:
+    return (model(images).argmax(dim=1) == labels).float().mean()
 
 
 EXERCISES = {
-    "a": Exercise(
-        parameters=("model", "batch", "target"),
-        arguments=loss_arguments,
-        reference=loss_reference,
-        on_error="Move the batch and the target to the model's device first, and keep what .to() returns.",
-        on_wrong_device="Bring the batch to the model, not the model to the batch.",
-        on_wrong_numbers="The loss differs from the CPU's: move the tensors and leave the computation as it was.",
-        result_on=0,
+    "a": Prediction(
+        setup="""
+import torch
+
+on_gpu, on_cpu = torch.ones(3, device="cuda"), torch.ones(3)
+number = torch.tensor(2.0)
+""",
+        programs=(
+            "result = on_gpu + on_cpu",
+            "result = on_cpu * number",
+            "result = on_gpu * number",
+            "result = on_gpu * torch.tensor([2.0])",
+            'result = on_cpu * number.to("cuda")',
+            'on_cpu.to("cuda"); result = on_gpu + on_cpu',
+        ),
+        result="result",
+        on_wrong="A number of shape () on the CPU may join a GPU tensor; nothing else may. And .to() returns a copy.",
     ),
     "b": Exercise(
-        parameters=("model", "batches"),
-        arguments=matrix_arguments,
-        reference=matrix_reference,
-        on_error="In the line that fails, print the device of every tensor. Two lines fail: mend one, then run again.",
-        on_wrong_numbers="The counts differ from the CPU's: every label of every batch is counted once.",
+        parameters=("model", "images", "labels"),
+        arguments=accuracy_arguments,
+        reference=accuracy_reference,
+        on_error="Two lines mix devices: fix the one that fails, then run it again. Which tensors meet in each one?",
+        on_wrong_numbers="The accuracy differs from the CPU's: move tensors, and leave the computation as it was.",
     ),
 }

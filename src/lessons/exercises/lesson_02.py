@@ -6,19 +6,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from lessons.exercises import Exercise
+from lessons.exercises import Exercise, Prediction
 from lessons.exercises.staying import never_elsewhere
-
-
-def step_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """A classifier of texts on the GPU; a batch of words and labels on the CPU."""
-    model = nn.Sequential(nn.Embedding(50, 8), nn.Flatten(), nn.Linear(48, 2))
-    return never_elsewhere(model.to(devices[0]), devices[0]), [torch.randint(50, (16, 6)), torch.randint(2, (16,))]
-
-
-def step_reference(model: Any, batch: Any) -> Any:
-    words, label = batch
-    return functional.cross_entropy(model(words), label)
 
 
 def policy_arguments(devices: list[Any]) -> tuple[Any, ...]:
@@ -38,14 +27,23 @@ def policy_reference(policy: Any, batch: Any) -> Any:
 
 
 EXERCISES = {
-    "a": Exercise(
-        parameters=("model", "batch"),
-        arguments=step_arguments,
-        reference=step_reference,
-        on_error="Which tensors do the names words and label stand for: those before the move, or those after it?",
-        on_wrong_device="Move the batch to the model's device; the model and its output stay there.",
-        on_wrong_numbers="The loss differs from the CPU's: move the tensors and leave the computation as it was.",
-        result_on=0,
+    "a": Prediction(
+        setup="""
+import torch
+from torch.utils.data import DataLoader
+
+data = torch.zeros(8, 3)
+mixed = [data[0], data[1].to("cuda")]
+""",
+        programs=(
+            "batch = next(iter(DataLoader(data, batch_size=4, pin_memory=True)))",
+            'batch = next(iter(DataLoader(data.to("cuda"), batch_size=4)))',
+            'batch = next(iter(DataLoader(data, batch_size=4))); batch.to("cuda")',
+            "batch = next(iter(DataLoader(mixed, batch_size=1)))",
+            "batch = next(iter(DataLoader(mixed, batch_size=2)))",
+        ),
+        result="batch",
+        on_wrong="Nothing moves by itself: a batch is where its items are, and items on two devices cannot be stacked.",
     ),
     "b": Exercise(
         parameters=("policy", "batch"),

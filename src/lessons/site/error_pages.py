@@ -93,7 +93,7 @@ def _groups() -> list[tuple[str, str, list[Message]]]:
 def _message_page(message: Message, site: Files) -> str:
     newest = message.texts[0]["text"]
     diagnosis = explain(newest)
-    further = _further(message, [cause.id for cause in diagnosis.causes])
+    further = _further(message, [likely.cause.id for likely in diagnosis.causes])
     said, others_said = _wordings(message.texts)
     parts = [
         _front_matter(
@@ -167,7 +167,7 @@ def _further(message: Message, shown: list[str]) -> list[tuple[Cause, tuple[str,
     found: dict[str, tuple[str, ...]] = {}
     for example in message.examples:
         for likely in explain(example["text"]).causes:
-            found.setdefault(likely.id, likely.because)
+            found.setdefault(likely.cause.id, likely.because)
     ids = dict.fromkeys(possible.id for possible in message.causes if possible.id not in shown)
     return [(load().causes[id], found.get(id, ())) for id in ids]
 
@@ -181,6 +181,7 @@ def _cause(cause: Cause, label: str, because: tuple[str, ...], site: Files) -> l
         sentences(cause.why),
         *([f"**{label}:** {sentences(' '.join(because))}"] if because else []),
         f"**Make sure:** {sentences(cause.confirm)}",
+        *([f"**Read on:** <{cause.link}>"] if cause.link else []),
         *(
             [f"**Lesson:** [{escaped(load().lessons[cause.lesson].title)}](../{lesson.src_uri}{failure})"]
             if lesson

@@ -15,13 +15,15 @@ from mkdocs.structure.toc import get_toc
 from pymdownx.slugs import slugify
 
 from lessons.site.tracebacks import plain, shorten
+from samedevice.catalog import load
 from samedevice.placement.drawing import colour_of
 
 
 def finish_notebook(content: str, page: Page, notebook: dict[str, Any]) -> BeautifulSoup:
     """The page's content; sets the page's title, name, description and table of contents.
 
-    The notebook's metadata have `title` (else the first heading) and `description` (else the site's).
+    The name is the catalog's (else the first heading). The notebook's metadata have `title`, which is the page's
+    `<title>` (else the first heading), and `description` (else the site's).
     """
     metadata = notebook["metadata"]
     # What follows is mkdocs-jupyter's: a style sheet that is the text of a Python list.
@@ -34,11 +36,15 @@ def finish_notebook(content: str, page: Page, notebook: dict[str, Any]) -> Beaut
     headings = _finish_headings(soup)
     if headings:
         page.meta["title"] = headings[0]["name"]
+    lesson = load().lessons.get(page.file.name)
+    name = html.escape(lesson.title) if lesson else page.meta.get("title", page.title)
     page.toc = get_toc(nest_toc_tokens(headings))  # empties the list
-    # MkDocs' templates print both as they are, the description inside an attribute.
-    page.meta.update({key: html.escape(metadata[key]) for key in ("title", "description") if key in metadata})
-    # The name in navigation and links, with the lesson's number; `<title>` is made of `meta`.
-    page.title = f"{page.file.name.split('-')[0]} · {page.meta.get('title', page.title)}"
+    # The templates print both as they are, the description inside an attribute. Material's header shows `title`.
+    for key, kept in (("search_title", "title"), ("description", "description")):
+        if kept in metadata:
+            page.meta[key] = html.escape(metadata[kept])
+    # In navigation and links, with the lesson's number.
+    page.title = f"{page.file.name.split('-')[0]} · {name}"
     return soup
 
 

@@ -1,8 +1,8 @@
 """How search finds what was pasted: an entry for each text of a message, and entries that are weighed by their length.
 
-A claim among the myths is found too, by what is said and what is true; not by its proof, which quotes errors. And who
-has no message types a few plain words, such as "dataloader cuda": search_topics.toml has them for each page, and a
-lesson has its own as `tags` in the notebook's metadata.
+The error below a lesson's name has an entry of its own. A claim among the myths is found too, by what is said and what
+is true; not by its proof, which quotes errors. And who has no message types a few plain words, such as "dataloader
+cuda": search_topics.toml has them for each page, and a lesson has its own as `tags` in the notebook's metadata.
 
 Search scores the words that an entry shares with a query, each taken for the beginning of others too, and does not ask
 how many words the entry has besides: the longest would win. `boost` makes up for that.
@@ -18,6 +18,7 @@ from pathlib import Path
 from samedevice.catalog import Message, load
 
 _WEIGHT = 0.5  # with less, lessons come before the page of the very text; with more, whatever is short before both
+_SHORT = 12  # words: of entries shorter than that, whatever they share with a sentence would come first
 _CLAIM = 0.47  # of a claim: with less, whatever shares more words with it comes first; with more, it before a lesson
 _TOPICS = 0.4  # of an entry of topics: with less, short messages come before them; with more, they before a message
 
@@ -28,9 +29,9 @@ def finish_search(index: Path, error_index: bool, notebooks: Path) -> None:
     if error_index:
         data["docs"] += [entry for message in load().messages.values() for entry in _entries(message)]
     for entry in data["docs"]:
-        # Of names such as tensor_split each part, since search finds the parts' beginnings.
-        words = re.findall(r"[^\W_]+", re.sub(r"<[^>]+>", " ", entry["text"]))
-        entry["boost"] = round((len(words) or 1) ** -_WEIGHT, 4)
+        entry["boost"] = _boost(entry["text"])
+    titles = {entry["location"]: entry["title"] for entry in data["docs"]}
+    data["docs"] += _first_errors(titles, notebooks)
     data["docs"] += _claims() if error_index else []
     data["docs"] += _topics({entry["location"]: entry["title"] for entry in data["docs"]}, notebooks)
     index.write_text(json.dumps(data, separators=(",", ":")), encoding="utf-8")
@@ -50,6 +51,25 @@ def _entries(message: Message) -> list[dict[str, object]]:
         }
         for number, text in enumerate(texts, 1)
     ]
+
+
+def _first_errors(titles: dict[str, str], notebooks: Path) -> list[dict[str, object]]:
+    """An entry for the error that stands below a lesson's name: the page is long, and would come after short ones."""
+    entries: list[dict[str, object]] = []
+    for path in sorted(notebooks.glob("*.ipynb")):
+        place = f"notebooks/{path.stem}/"
+        cells = json.loads(path.read_text("utf-8"))["cells"]
+        error = re.match(r"# .*\n\n```text\n(.+)\n```", "".join(cells[0]["source"])) if cells else None
+        if error and place in titles:
+            text = f"<p>{html.escape(error[1], quote=False)}</p>"
+            entries.append({"location": f"{place}?error", "title": titles[place], "text": text, "boost": _boost(text)})
+    return entries
+
+
+def _boost(text: str) -> float:
+    # Of names such as tensor_split each part, since search finds the parts' beginnings.
+    words = re.findall(r"[^\W_]+", re.sub(r"<[^>]+>", " ", text))
+    return round(max(len(words), _SHORT) ** -_WEIGHT, 4)
 
 
 def _claims() -> list[dict[str, object]]:

@@ -85,20 +85,24 @@ class Cause:
     """Why an error happened, and what to change.
 
     `before` and `after` are the same lines, failing and fixed. A test runs `setup` and `before` on simulated GPUs and
-    expects the message `raises`, then `setup` and `after` without an error; `unraised` says why it cannot. `failure` is
-    the anchor of the lesson's section that raises it. `within` is the wider cause that it is
-    a case of: `explain` counts it as that one, and shows the lines of this one. `between` are the pairs of devices that
-    it can have, as messages read them ("cpu and accelerator", "two accelerators", "meta"); any by default.
+    expects the message `raises`, then `setup` and `after` without an error; `unraised` says why it cannot. Where no
+    line of a program is the fix, `commands` are shown instead: each line begins with "$ " for a shell, or with "# ".
+    `link` is where to read on, in the words of those who make the library. `failure` is the anchor of the lesson's
+    section that raises it. `within` is the wider cause that it is a case of: `explain` counts it as that one, and shows
+    the lines of this one. `between` are the pairs of devices that it can have, as messages read them ("cpu and
+    accelerator", "two accelerators", "meta"); any by default.
     """
 
     id: str
     title: str
     why: str
-    before: str
-    after: str
     confirm: str
     lesson: str
     setup: str = ""
+    before: str = ""
+    after: str = ""
+    commands: str = ""
+    link: str = ""
     raises: str = ""
     unraised: str = ""
     failure: str = ""

@@ -6,19 +6,20 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from samedevice.catalog import Cause, Claim, Clue, Lesson, Message, Other
+from samedevice.catalog import Cause, Claim, Clue, Lesson, Message, Operation, Other
 from samedevice.catalog.patterns import mistake as pattern_mistake
 from samedevice.catalog.patterns import needle, wanders
 from samedevice.catalog.rows import Base, Mistake, Row
 
 _DERIVED = {"op": {"method"}, "device_kind": {"device"}, "others_kind": {"others"}, "between": {"device", "others"}}
+_PAIRS = ("cpu and accelerator", "two accelerators", "meta")
 _VERDICTS = ("false", "misleading", "incomplete", "does not run")
 _HOMES = ("myths",)  # pages beside the lessons that a claim can be settled on
 
 
 def references(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
     """The mistakes in what entries of the right shape name."""
-    for check in (_messages, _clues, _causes, _others, _claims, _bases):
+    for check in (_messages, _clues, _causes, _others, _claims, _bases, _operations):
         yield from check(rows)
 
 
@@ -119,12 +120,16 @@ def _causes(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
         for key in ("setup", "before", "after"):
             if wrong := _python(keys.get(key, "")):
                 yield row.mistake(key, wrong)
-        for key in ("before", "after"):
-            for line in keys[key].splitlines():
+        for key in ("before", "after", "commands"):
+            for line in keys.get(key, "").splitlines():
                 if len(line) > 80:
                     yield row.mistake(key, f"a line of {len(line)} characters; phones show 80: {line.strip()}")
-        if keys["before"].strip() == keys["after"].strip():
-            yield row.mistake("after", "the same as before: nothing was changed")
+        yield from _change(row)
+        for pair in keys.get("between", []):
+            if pair not in _PAIRS:
+                yield row.mistake("between", f"{pair!r} should be one of {', '.join(_PAIRS)}")
+        if (link := keys.get("link", "")) and not link.startswith("https://"):
+            yield row.mistake("link", f"{link!r} should begin with https://")
         raises, unraised = keys.get("raises", ""), keys.get("unraised", "")
         if raises and raises not in messages:
             yield row.mistake("raises", f"there is no message {raises!r}")
@@ -133,6 +138,38 @@ def _causes(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
                 "raises", "give the message that `before` raises, or in `unraised` why a test cannot raise it"
             )
         yield from _prose(row, "title", "why", "confirm", "unraised")
+
+
+def _operations(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
+    known: set[str] = set()
+    for row in rows[Operation]:
+        if wrong := _operation_pattern(row.keys["op"]):
+            yield row.mistake("op", wrong)
+        for function in row.keys["functions"]:
+            if function in known:
+                yield row.mistake("functions", f"{function!r} has a row already")
+            known.add(function)
+
+
+def _operation_pattern(pattern: str) -> str | None:
+    """What is wrong with a pattern of an operation's name, which is short: `*` and `+` may stand in it."""
+    return pattern_mistake(re.sub(r"\\w[*+]", r"\\w{0,40}", pattern))
+
+
+def _change(row: Row) -> Iterator[Mistake]:
+    """What is wrong with how a cause says what to change: in lines of a program, or in commands."""
+    before, after, commands = (row.keys.get(key, "").strip() for key in ("before", "after", "commands"))
+    if commands:
+        for key in ("before", "after"):
+            if row.keys.get(key):
+                yield row.mistake(key, "leave it out: commands are shown instead")
+        for line in commands.splitlines():
+            if not line.startswith(("$ ", "# ")):
+                yield row.mistake("commands", f"begin each line with $ for a shell, or with #: {line}")
+    elif not before or not after:
+        yield row.mistake("after", "give before and after, the failing and the fixed lines, or commands")
+    elif before == after:
+        yield row.mistake("after", "the same as before: nothing was changed")
 
 
 def _python(code: str) -> str | None:

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from samedevice.catalog import Other, load
 from samedevice.doctor.causes.registry import registered
 from samedevice.doctor.diagnosis import Culprit, Diagnosis
 from samedevice.doctor.edits import Edit
 from samedevice.doctor.examine import find_culprits
+from samedevice.doctor.source_at_hand import read_sources
 from samedevice.doctor.text.line_fix import line_fix
 from samedevice.doctor.text.rank import LikelyCause, filled, rank
 from samedevice.doctor.text.read import Reading, read
@@ -46,14 +48,42 @@ def explain(error: str | bytes | BaseException | None = None) -> Diagnosis:
     if isinstance(error, BaseException):
         return _of_exception(error)
     if isinstance(error, bytes):
-        # PowerShell writes UTF-16, with a byte order mark.
-        wide = error.startswith((b"\xff\xfe", b"\xfe\xff"))
-        error = error.decode("utf-16" if wide else "utf-8", errors="replace")
+        error = _decoded(error)
     if not isinstance(error, str):
         raise TypeError(
             f"explain() takes an exception or the text of one, as str or bytes, not {type(error).__name__}."
         )
     return _of_text(error)
+
+
+def explain_log(log: bytes, folder: Path | None) -> Diagnosis:
+    """Explain a log, and look up in its source what the traceback only names.
+
+    Arguments:
+        log: the log, as it was written.
+        folder: the files below it that the traceback names are read; None reads none.
+
+    Example:
+        >>> explain_log(b"RuntimeError: indices should be either on cpu or on the same device", None).message.id
+        'SD030'
+    """
+    text = _decoded(log)
+    diagnosis = _of_text(text)
+    found = read(text) if folder is not None and diagnosis.message is not None else None
+    if folder is None or not isinstance(found, Reading):
+        return diagnosis
+    culprit, note = read_sources(found, folder)
+    if culprit is None:
+        return replace(diagnosis, note=note)
+    first = LikelyCause(load().causes[culprit.cause], (culprit.sentence,))
+    rest = (cause for cause in diagnosis.causes if cause.id != culprit.cause)
+    return replace(diagnosis, culprits=(culprit,), causes=(first, *rest))
+
+
+def _decoded(error: bytes) -> str:
+    # PowerShell writes UTF-16, with a byte order mark.
+    wide = error.startswith((b"\xff\xfe", b"\xfe\xff"))
+    return error.decode("utf-16" if wide else "utf-8", errors="replace")
 
 
 def _of_text(error: str) -> Diagnosis:
@@ -78,7 +108,9 @@ def _of_text(error: str) -> Diagnosis:
 
 def _read_culprit(found: Reading, causes: Sequence[LikelyCause]) -> tuple[Culprit, ...]:
     """Read the culprit of the most likely cause from the failing line, and write the change on that line."""
-    change = line_fix(causes[0].id, found) if causes else None
+    change = line_fix(causes[0].cause.id, found) if causes else None
+    if change is None and causes and causes[0].case:
+        change = line_fix(causes[0].id, found)
     if change is None:
         return ()
     cause, frame = causes[0].cause, change.frame

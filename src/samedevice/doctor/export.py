@@ -45,8 +45,9 @@ def exported() -> dict[str, Any]:
                 "why": cause.why,
                 "change": change(cause),
                 "confirm": cause.confirm,
-                "lesson": lesson_path(cause),
+                "link": cause.link,
                 "within": cause.within,
+                "lesson": lesson_path(cause),
                 "between": cause.between,
             }
             for cause in catalog.causes.values()

@@ -7,6 +7,7 @@ in sentences of the catalog, and no line ends within it.
 import difflib
 import html
 import re
+import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 88
 _SHOWN = 3  # culprits, and causes whose change the whole text shows; HTML folds
+_ABOUT = "About this message"
 _REASONS = 3  # why we think that it is this cause, strongest first
 
 
@@ -63,7 +65,7 @@ def outline(diagnosis: "Diagnosis") -> Outline:
     shown = []
     if place:
         function = "" if place.function.startswith("<") else place.function
-        shown = [place.file, place.line and f"line {place.line}", function and f"in {function}"]
+        shown = [_shown(place.file), place.line and f"line {place.line}", function and f"in {function}"]
     ask = [("Next", diagnosis.ask)] if diagnosis.ask else []
     # The message says itself what it lacks, or there is none: then nothing else helps as much.
     at_once = message is None or bool(message.ask)
@@ -85,16 +87,32 @@ def outline(diagnosis: "Diagnosis") -> Outline:
         diagnosis.says,
         ask if at_once else [],
         sections,
-        [] if is_looked_up else [likely.title for likely in diagnosis.causes[1:] if likely.because],
+        [] if is_looked_up else _other_causes(diagnosis.causes),
         [
             # With the tensor at hand nothing has to be read from the message's order of devices.
-            *([("Note", message.note)] if message and message.note and not is_looked_up else []),
+            *([(_ABOUT, message.note)] if message and message.note and not is_looked_up else []),
             *([("Note", diagnosis.note)] if diagnosis.note else []),
             *([] if at_once else ask),
         ],
         links,
         is_looked_up,
     )
+
+
+def _other_causes(causes: "Sequence[LikelyCause]") -> list[str]:
+    """Return the titles of the causes after the first for which something was said; all, where nothing was of any."""
+    is_known = any(likely.because for likely in causes)
+    return [likely.title for likely in causes[1:] if likely.because or not is_known]
+
+
+def _shown(file: str) -> str:
+    """Name the cell of a notebook as IPython's tracebacks do, such as "Cell In[3]"; any other file keeps its name."""
+    ipython = sys.modules.get("IPython")
+    shell = getattr(ipython, "get_ipython", lambda: None)()
+    name_of = getattr(getattr(shell, "compile", None), "format_code_name", None)
+    # A frame's file has forward slashes, on Windows too.
+    named = name_of and (name_of(file) or name_of(str(PurePath(file))))
+    return " ".join(named) if named else file
 
 
 def _underlined(code: list[str], culprits: "Sequence[Culprit]") -> list[str]:
@@ -156,7 +174,7 @@ def _place_of(edit: "Edit", is_read: bool) -> str:
     if not edit.file:
         return f"{above}{line}:"
     number = f" {edit.line}" if edit.line else ""
-    return f"{above}{line}{number} of {PurePath(edit.file).name}{function}:"
+    return f"{above}{line}{number} of {PurePath(_shown(edit.file)).name}{function}:"
 
 
 def _section(number: int, likely: "LikelyCause", culprit: "Culprit | None") -> Section:
@@ -169,8 +187,9 @@ def _section(number: int, likely: "LikelyCause", culprit: "Culprit | None") -> S
             changed += ["or, once and for all, in __init__:"]
             changed += [f"+ {line}" for line in culprit.instead.split("\n")]
     else:
-        changed = ["for example:", *change(cause)]
-    first = [*reasons, ("Check", cause.confirm), ("Lesson", f"{site()}{lesson_path(cause)}")]
+        changed = change(cause) if cause.commands else ["for example:", *change(cause)]
+    link = [("Read on", cause.link)] if cause.link else []
+    first = [*reasons, ("Check", cause.confirm), *link, ("Lesson", f"{site()}{lesson_path(cause)}")]
     heading = f"{'Or' if number else 'Most likely'}: {cause.title}"
     return Section(heading, cause.title, changed, first, [("Why", cause.why)])
 
@@ -181,7 +200,9 @@ def lesson_path(cause: Cause) -> str:
 
 
 def change(cause: Cause) -> list[str]:
-    """From `before` to `after`, line by line: "- " goes, "+ " comes, "  " stays."""
+    """From `before` to `after`, line by line: "- " goes, "+ " comes, "  " stays. Or the commands, as they are."""
+    if cause.commands:
+        return cause.commands.strip("\n").split("\n")
     compared = difflib.ndiff(cause.before.strip("\n").split("\n"), cause.after.strip("\n").split("\n"))
     return [line.rstrip() for line in compared if not line.startswith("?")]
 
@@ -233,22 +254,29 @@ def _lines(parts: Outline, width: int, *, whole: bool = False) -> Iterator[tuple
         yield from filled("heading", section.heading)
         if section.change:
             yield "", ""
-        for line in section.change:
+        for line in section.change if whole else _near_a_change(section.change):
             yield line[:1], f"    {line}".rstrip()
         yield "", ""
         for label, text in [*section.first, *(section.details if whole else [])]:
-            yield from filled("", f"{label}: {text}")
+            line = f"{label}: {text}"
+            yield from [("", line)] if text.startswith("https://") else filled("", line)
     if parts.other_causes and not whole:
         yield from filled("", f"Other causes: {'; '.join(parts.other_causes)}.")
     if whole and (rest := [section.title for section in parts.sections[shown:]]):
         yield "", ""
         yield from filled("", f"Less likely: {'; '.join(rest)}.")
     for label, text in parts.details:
-        if whole or label != "Note":
+        if whole or label != _ABOUT:
             yield from filled("", f"{label}: {text}")
     for label, address in parts.links:
         # Filled with the text, the form's address would be longer than all that is said.
         yield "", f"{label}: {address.partition('&error=')[0]}"
+
+
+def _near_a_change(lines: list[str]) -> list[str]:
+    """Return the lines that change, and up to two that stay on either side of them."""
+    changed = [number for number, line in enumerate(lines) if not line.startswith("  ") and line]
+    return [line for number, line in enumerate(lines) if any(abs(number - other) <= 2 for other in changed)]
 
 
 def as_html(diagnosis: "Diagnosis") -> str:

@@ -53,7 +53,7 @@ def frozen(evidence: Evidence) -> Change:
 @unused.say
 def had_no_part(expression: str, device: str, shape: tuple[int, ...] | None) -> str:
     """Say what is wrong with it, which is not its device."""
-    return f"`{expression}`, of shape {shape}, had no part in the loss."
+    return f"`{expression}` (shape {shape}) had no part in the loss."
 
 
 def _parameters(path: str, module: Any) -> Iterator[tuple[str, Any]]:

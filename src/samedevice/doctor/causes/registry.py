@@ -114,8 +114,19 @@ class Cause:
     def sentence(self, expression: str, device: str, shape: tuple[int, ...] | None, owner: str) -> str:
         """Say what the culprit is, where it is and who holds it."""
         own = self._say(expression, device, shape) if self._say is not None else ""
-        size = f", of shape {shape}," if shape is not None else ""
-        return own or f"`{expression}`{size} is on {device}: {owner}."
+        size = f" (shape {shape})" if shape is not None else ""
+        return own or f"`{expression}`{size} is on {device}. {_held_by(owner)}"
+
+
+def _held_by(owner: str) -> str:
+    """Say as a sentence who holds it: "It is a plain attribute of Net.", "It was created in this call."."""
+    begins = owner.partition(" ")[0]
+    if begins in ("created", "written"):
+        return f"It was {owner}."
+    article = {"in": "", "optimizer": "", "result": "the ", "gradient": "the "}.get(begins)
+    if article is None:
+        article = "an " if begins[:1] in "aeiou" else "a "
+    return f"It is {article}{owner}."
 
 
 def cause(id: str, *, is_alone: bool = False, is_of_any_mismatch: bool = False) -> Cause:

@@ -1,7 +1,8 @@
 """A small reader of Python expressions, for the line of code that a traceback shows.
 
-Python's own parser is not used, because docs/assets/doctor/expressions.js reads the same lines in the browser in the same way, and
-because a line may be cut off, or be only the first of several. Whatever it is given, it returns something.
+Python's own parser is not used, because docs/assets/doctor/expressions.js reads the same lines in the browser in the
+same way, and because a line may be cut off, or be only the first of several. Whatever it is given, it returns
+something.
 """
 
 import functools

@@ -31,6 +31,7 @@ _CERTAIN, _LIKELY, _POSSIBLE = 6.5, 3.5, 1.5
 
 _OWN = re.compile(r"weight|bias|running_mean|running_var|mat2|weight_\w+", re.ASCII)  # of a layer
 _OF_A_LAYER = re.compile(r"weight|bias|running_mean|running_var|mat[12]|input|index|indices|hx|cx|hidden", re.ASCII)
+_INPUTS = ("input", "index", "indices", "mat1", "self", "src")  # what a batch is passed for
 _HIDDEN = re.compile(r"hx|cx|hidden\w*|(?:self\.)?(?:h|c|hidden|state|init_hidden|hc|h_?[0t]|c_?[0t])\w{0,2}", re.ASCII)
 _LAYER_OPS = re.compile(
     r"(?:add|b|baddb)?m[mv]|addmm|linear|\w*conv\w*|\w*norm\w*|index_select|embedding\w*|\w*lstm\w*|\w*gru\w*|\w*rnn\w*"
@@ -39,12 +40,12 @@ _LAYER_OPS = re.compile(
 )
 # A line of a paste that may be code, without the signs that quote it.
 _CODE = re.compile(
-    r"^(?:>{1,3} ?|`{1,3})?"
+    r"^(?:>{1,3} ?|`{1,3}|-{1,8}> ?\d{1,6} )?"
     r"(?P<code>(?:[\w.\[\], ]{1,80} ?[-+*/@]?= ?|return )[^=`][^`]{2,300}|[\w.]{1,80}\([^`]{1,300}\))(?:`|$)",
     re.ASCII,
 )
 _OF_PROSE = 0.95
-_OF_A_LIBRARY = 4.5  # where two tensors of a library's own line met
+_OF_A_LIBRARY = 5.5  # where two tensors of a library's own line met
 _INDEXED, _INPUT_AND_WEIGHT = ("SD030",), ("SD020",)  # messages that say which part of the line it is
 _MODULE = re.compile(
     r"model|net|module|criterion|loss|encoder|decoder|classifier|metric|pipe", re.ASCII | re.IGNORECASE
@@ -148,10 +149,11 @@ def _of_a_library(suspect: Suspect, frame: Frame) -> Suspect:
 def _library_alone(frame: Frame, reading: Reading) -> list[Suspect]:
     """Blame a library where two tensors met in its own line, and the message names neither."""
     statement = read_statement(frame.code)
-    is_mixed = reading.reads.get("between") == "cpu and accelerator" and not reading.reads.get("argument")
+    argument = reading.reads.get("argument", "")
+    is_mixed = reading.reads.get("between") == "cpu and accelerator" and not _OF_A_LAYER.fullmatch(argument)
     if not is_mixed or frame.package in _LIBRARIES_OF_OPERATIONS:
         return []
-    is_an_operator = any(operation.kind == "operator" for operation in operations(statement))
+    is_an_operator = any(operation.kind in ("operator", "function") for operation in operations(statement))
     points = _OF_A_LIBRARY if is_an_operator else _LIKELY
     because = f"The line that failed is {frame.package}'s own."
     return [Suspect(frame, statement, statement.value, "library_bug", points, because)]
@@ -163,8 +165,15 @@ def _of_prose(reading: Reading) -> list[Suspect]:
     for line in reading.trace.split("\n"):
         if code := _CODE.match(line):
             frame = Frame("", 0, "", code["code"])
-            found += [suspect for suspect in _of_line(frame, reading) if suspect.points >= _LIKELY]
+            suspects_here = [suspect for suspect in _of_line(frame, reading) if suspect.points >= _LIKELY]
+            found += [suspect for suspect in suspects_here if not _is_moved_later(suspect, reading)]
     return [replace(suspect, points=suspect.points * _OF_PROSE) for suspect in found]
+
+
+def _is_moved_later(suspect: Suspect, reading: Reading) -> bool:
+    """Tell whether a line creates a tensor that another line of the paste moves."""
+    names = [target.name for target in suspect.statement.targets if target.kind == "name"]
+    return any(f"{name}{move}" in reading.trace for name in names for move in (".to(", ".cuda("))
 
 
 def _found(done: list[LineOperation], statement: Statement, reading: Reading) -> Iterator[_Found]:
@@ -210,6 +219,11 @@ def _accused(
     named = [node for role, node in operation.arguments if _is_same(role, argument)]
     others = [node for role, node in operation.arguments if not _is_same(role, argument)]
     role = argument
+    if is_on_cpu and not named and argument in ("weight", "pos_weight") and operation.kind == "function":
+        loss = operation.node.parts[0]
+        if loss.kind in ("name", "attribute") and LOSS.search(statement.text_of(loss)) and others:
+            because = f"`{statement.text_of(loss)}` holds the weights of the loss."
+            yield loss, "loss_weight_not_moved", _LIKELY, because, others[-1]
     if not is_on_cpu:
         named, others = others, named
         role = ""
@@ -264,6 +278,8 @@ def _passed(
     elif role == "hidden" or (operation.kind == "layer" and _HIDDEN.fullmatch(text)):
         yield place.node, "hidden_state_not_moved", _LIKELY, f"`{text}` is passed as the hidden state.", other
     elif place.kind in ("name", "member", "on the CPU") and role != "tensors":
+        if role not in ("", *_INPUTS):
+            return  # such as `other`: two tensors met that nobody calls a batch
         points = 2.5 if role else _POSSIBLE
         yield place.node, "input_not_moved", points, f"`{text}` is passed from the CPU.", other
 

@@ -86,6 +86,8 @@ def _of_suspect(suspect: Suspect, all_of_the_line: list[Suspect], reading: Readi
             return _replaced(suspect, [(suspect.other, f"{statement.text_of(suspect.other)}.cpu()")])
         case "model_not_moved":
             return _moved_model(suspect, reading)
+        case "loss_weight_not_moved" if any(call.parts[0] is node for call in _calls(statement)):  # the loss itself
+            return LineFix(suspect.frame, name, "before", f"{name}.to({device})", suspect.because)
         case cause if cause in _MOVED_ABOVE:
             return _moved_above(suspect, device, reading)
     return None

@@ -162,6 +162,8 @@ def _place_of_a_call(node: Node, statement: Statement) -> Place:
         return Place("moved", node)
     if function.name in ("cpu", "numpy") and function.kind == "attribute":
         return Place("on the CPU", node)
+    if function.name == "Variable" and len(node.parts) > 1:  # of torch 0.3 and before
+        return place_of(node.parts[1], statement)
     if is_factory(node):
         is_given = "device" in node.keywords or function.name.endswith("_like")
         return Place("moved" if is_given else "created", node)

@@ -13,14 +13,21 @@ _SHOWN = 5
 
 @dataclass(frozen=True)
 class LikelyCause:
-    """A cause of the catalog (`id`, `title`, `why`, `before`, `after`, `confirm`, `lesson`), and why it is likely."""
+    """A cause of the catalog (`title`, `why`, `before`, `after`, `confirm`, `lesson`), and why it is likely.
+
+    `id` is that of the wider cause, where the cause is a case of one; then `case` is its own, else "".
+    """
 
     cause: Cause
     because: tuple[str, ...]
 
     @property
     def id(self) -> str:
-        return self.cause.id
+        return self.cause.within or self.cause.id
+
+    @property
+    def case(self) -> str:
+        return self.cause.id if self.cause.within else ""
 
     @property
     def title(self) -> str:
@@ -32,8 +39,8 @@ class LikelyCause:
 
     @property
     def fix(self) -> str:
-        """The fixed lines; `cause.before` has them as they fail."""
-        return self.cause.after
+        """The fixed lines, or the commands to run; `cause.before` has the lines as they fail."""
+        return self.cause.commands or self.cause.after
 
     @property
     def lesson(self) -> str:
@@ -41,7 +48,10 @@ class LikelyCause:
 
 
 def rank(reading: Reading) -> tuple[LikelyCause, ...]:
-    """Return the causes that `reading.message` can have, the most likely first; at most five."""
+    """Return the causes that `reading.message` can have, the most likely first; at most five.
+
+    A case of a wider cause is shown in its place if anything speaks for the case itself. It counts as both.
+    """
     points: dict[str, float] = {}
     because: dict[str, list[tuple[float, str]]] = {}
 
@@ -77,12 +87,17 @@ def rank(reading: Reading) -> tuple[LikelyCause, ...]:
     for suspect in suspects(reading):
         if suspect.cause in points:
             count(suspect.cause, suspect.points, suspect.because)
-    order = sorted((cause for cause in points if points[cause] > 0), key=lambda cause: -points[cause])
-    found = []
-    for cause in order[:_SHOWN]:
+    causes = load().causes
+    for case, own in points.items():
+        if (wider := causes[case].within) and own > 0:
+            points[case] += points.get(wider, 0.0)
+            because[case] += because.get(wider, [])
+    found: dict[str, LikelyCause] = {}
+    for cause in sorted((cause for cause in points if points[cause] > 0), key=lambda cause: -points[cause]):
         strongest = sorted(because[cause], key=lambda weighted: -weighted[0])
-        found.append(LikelyCause(load().causes[cause], tuple(dict.fromkeys(text for _, text in strongest))))
-    return tuple(found)
+        likely = LikelyCause(causes[cause], tuple(dict.fromkeys(text for _, text in strongest)))
+        found.setdefault(likely.id, likely)
+    return tuple(found.values())[:_SHOWN]
 
 
 @functools.cache
