@@ -12,6 +12,7 @@ from tests.site.pasted import AWKWARD, BARE, MARKUP, MESSAGE, NUMPY, TRACEBACK
 
 from samedevice import explain
 from samedevice.doctor.address import issue_form
+from samedevice.doctor.report import outline
 
 ROOT = Path(__file__).parents[2]
 PHONE, LAPTOP = 360, 1280
@@ -68,16 +69,78 @@ def test_a_traceback_is_answered_with_place_sentence_fix_and_links_that_lead_som
     assert box.result.locator(".diagnosis__says").inner_text() == diagnosis.says.replace("`", "")
     first, *rest = diagnosis.causes
     assert box.result.locator("h2").inner_text() == f"Most likely: {first.title}".replace("`", "")
-    shown = box.result.locator(".change").first.inner_text()
-    assert [line.rstrip() for line in shown.split("\n")][:-1] or shown
-    for line in first.fix.strip("\n").split("\n"):
-        assert line.strip() in shown
-    assert box.result.locator("details:not([open])").count() == len(rest)
-    assert all(reason.replace("`", "") in box.result.inner_text() for reason in first.because)
+    assert diagnosis.culprits[0].fix in box.result.locator(".change ins").first.inner_text()
+    others = [likely for likely in rest if likely.because]
+    assert box.result.locator("details:not([open])").count() == 1 + len(others)  # and "Why this happens"
+    assert all(reason.replace("`", "") in box.result.inner_text() for reason in first.because[:3])
     links = [link.get_attribute("href") for link in box.result.locator("a").all()]
     assert f"{address}errors/{diagnosis.message.id.lower()}/" in links
     for link in links:
         assert box.page.request.get(link).ok, link
+
+
+MODEL = f"""Traceback (most recent call last):
+  File "/home/me/model.py", line 96, in forward
+    x = torch.add(
+        self.token, x)
+{BARE}"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [TRACEBACK, BARE, MESSAGE, NUMPY, MODEL, f"I ran this:\n\n    y = x * torch.zeros(3)\n\n{BARE}"],
+)
+def test_what_is_shown_stands_in_the_order_and_in_the_words_of_the_report(open_box, text):
+    box = open_box().paste(text)
+    expect(box.result.locator("h2")).to_be_visible()
+    parts = outline(explain(text))
+    shown = [re.sub(r"\s+", " ", piece) for piece in box.result.locator(PIECES).all_text_contents()]
+    first, *others = parts.sections
+    wanted = [parts.place, " ".join(parts.code)] if parts.code else []
+    wanted += [parts.says, first.heading, *first.change, *(text for _, text in first.first[:-1]), first.details[0][1]]
+    for other in others:
+        if other.title in parts.other_causes:
+            wanted += [other.heading, *other.change, *(text for _, text in [*other.first[:-1], *other.details])]
+    wanted += [f"{label}: {text}" for label, text in parts.details] + [label for label, _ in parts.links]
+    plain = [re.sub(r"\s+", " ", piece.replace("`", "").replace("^", "")).strip() for piece in wanted]
+    assert [piece.strip() for piece in shown] == [piece for piece in plain if piece]
+
+
+PIECES = (
+    ".diagnosis__place, .diagnosis__code, .diagnosis__says, h2, summary:not(:text-is('Why this happens')),"
+    " .change code > :not(:text-is('')), dt:not(:text-is('Lesson')) + dd, details > p, :scope > p"
+    ":not(.diagnosis__place, .diagnosis__says)"
+)
+
+
+def test_the_culprit_is_marked_in_the_failing_line_and_can_be_read(open_box):
+    for scheme in ("light", "dark"):
+        box = open_box(color_scheme=scheme).paste(MODEL)
+        expect(box.result.locator(".change__place").first).to_have_text("your line 96 of model.py, in forward:\n")
+        mark = box.result.locator(".diagnosis__code mark")
+        assert mark.all_text_contents() == [explain(MODEL).culprits[0].expression]
+        code = box.result.locator(".diagnosis__code").text_content()
+        assert code == "x = torch.add(\n    self.token, x)"
+        found = Axe().run(box.page, context=".diagnosis", options={"runOnly": ["color-contrast"]})
+        assert found.response["violations"] == []
+
+
+def test_a_paste_that_was_made_to_be_hard_to_read_is_answered(open_box):
+    begin = 'Traceback (most recent call last):\n  File "a.py", line 1, in forward\n    x = '
+    page = open_box().page
+    for line in ("(" * 390, "a if " * 78, "a+" * 195, "-" * 390, "a.b" * 130, "\"a'" * 130, "x(" * 195, "lambda:" * 55):
+        for text in (f"{begin}{line}\n" * 450 + BARE, f"x = {line[:290]}\n" * 600 + BARE):
+            ms = page.evaluate(HOW_LONG, text)
+            assert ms < 1_000, line[:10]
+
+
+HOW_LONG = """async (text) => {
+  const { explain } = await import(new URL("assets/doctor.js", document.baseURI));
+  const catalog = await (await fetch("assets/catalog.json")).json();
+  const begin = performance.now();
+  explain(catalog, text);
+  return performance.now() - begin;
+}"""
 
 
 def test_the_lines_to_change_are_marked_as_deleted_and_inserted(open_box):

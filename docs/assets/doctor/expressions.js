@@ -6,13 +6,15 @@ import { first } from "./normalise.js";
 const LONGEST = 2_000; // characters that are read
 const DEEPEST = 40; // brackets within brackets
 const MOST = 300; // operators, attributes, calls and subscripts, each of which may go one deeper
+// A text, a name, a number, a comment or a sign.
 const TOKEN = new RegExp(
-  String.raw`(?<text>[rbufRBUF]{0,2}(?:"""|'''|"(?:[^"\\\n]|\\.){0,500}(?:"|$)|'(?:[^'\\\n]|\\.){0,500}(?:'|$)))` +
-    String.raw`|(?<name>[A-Za-z_]\w*)|(?<number>\.?[0-9][\w.]*)|(?<comment>#[^\n]*)` +
-    String.raw`|(?<sign>(?:\*\*|\/\/|>>|<<|[\-+*\/%@&\|\^])=|->|:=|==|!=|<=|>=|\*\*|\/\/|<<|>>|\.\.\.` +
-    String.raw`|[\-+*\/%@&\|\^~<>=,.:;\(\)\[\]\{\}])`,
+  String.raw`[rbufRBUF]{0,2}(?:"""|'''|"(?:[^"\\\n]|\\.){0,500}(?:"|$)|'(?:[^'\\\n]|\\.){0,500}(?:'|$))` +
+    String.raw`|[A-Za-z_]\w*|\.?[0-9][\w.]*|#[^\n]*` +
+    String.raw`|(?:\*\*|\/\/|>>|<<|[\-+*\/%@&\|\^])=|->|:=|==|!=|<=|>=|\*\*|\/\/|<<|>>|\.\.\.` +
+    String.raw`|[\-+*\/%@&\|\^~<>=,.:;\(\)\[\]\{\}]`,
   "gu",
 );
+const TEXT = /["']/u, NAME = /^[A-Za-z_]/u, NUMBER = /^\.?[0-9]/u;
 const BINDING = new Map(
   Object.entries({
     or: 1, and: 2, in: 4, not: 4, is: 4, "==": 4, "!=": 4, "<": 4, ">": 4, "<=": 4, ">=": 4,
@@ -57,9 +59,10 @@ class Reader {
   constructor(text) {
     this.text = text;
     this.tokens = [];
-    for (const { 0: token, index, groups } of text.matchAll(TOKEN)) {
-      const kind = ["text", "name", "number", "sign"].find((kind) => groups[kind] !== undefined);
-      if (kind) this.tokens.push([kind, token, index]);
+    for (const { 0: token, index } of text.matchAll(TOKEN)) {
+      if (token[0] === "#") continue;
+      const kind = TEXT.test(token) ? "text" : NAME.test(token) ? "name" : NUMBER.test(token) ? "number" : "sign";
+      this.tokens.push([kind, token, index]);
     }
     this.at = this.depth = this.made = 0;
   }

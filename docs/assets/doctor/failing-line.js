@@ -122,21 +122,21 @@ function libraryAlone(catalog, frame, { reads }) {
 
 /** Of the lines of code that stand in a paste without a traceback: what they create or keep themselves. */
 function ofProse(catalog, reading) {
-  const found = [];
+  const found = [], moved = new Map();
+  // Whether a line creates a tensor that another line of the paste moves.
+  const isMovedLater = ({ kind, name }) => {
+    if (kind !== "name") return false;
+    if (!moved.has(name)) moved.set(name, [".to(", ".cuda("].some((move) => reading.trace.includes(`${name}${move}`)));
+    return moved.get(name);
+  };
   for (const line of reading.trace.split("\n")) {
     const code = CODE.exec(line)?.groups.code;
     if (!code) continue;
     const frame = { file: "", line: 0, function: "", code, marked: [] };
     const here = ofLine(catalog, frame, reading).filter(({ points }) => points >= LIKELY);
-    found.push(...here.filter((suspect) => !isMovedLater(suspect, reading)));
+    found.push(...here.filter(({ statement }) => !statement.targets.some(isMovedLater)));
   }
   return found.map((suspect) => ({ ...suspect, points: suspect.points * OF_PROSE }));
-}
-
-/** Whether a line creates a tensor that another line of the paste moves. */
-function isMovedLater({ statement }, { trace }) {
-  const names = statement.targets.filter(({ kind }) => kind === "name");
-  return names.some(({ name }) => [".to(", ".cuda("].some((move) => trace.includes(`${name}${move}`)));
 }
 
 function* foundIn(done, statement, { reads, message }) {
