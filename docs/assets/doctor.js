@@ -4,10 +4,8 @@
 
 import { suspects } from "./doctor/failing-line.js";
 import { lineFix } from "./doctor/line-fix.js";
-import { clean, first, lines, squeezed } from "./doctor/normalise.js";
+import { clean, first, lines, squeezed, WINDOW } from "./doctor/normalise.js";
 import { inLibrary, packageOf, readTraceback } from "./doctor/traceback.js";
-
-export const WINDOW = 200_000; // characters that are read: the last ones, for an error stands at the end
 
 /** What PyTorch is saying in `text`, and why, by the parsed catalog.json. Any text will do. */
 export function explain(catalog, text) {

@@ -1,8 +1,8 @@
 // The home page's box to paste an error into: what the doctor finds is shown while you type. What is pasted stays in
 // the browser, and is text wherever it is shown.
 
-import { explain, WINDOW } from "./doctor.js";
-import { last } from "./doctor/normalise.js";
+// The doctor itself comes with what is known about errors, after the page: see `load`.
+import { last, WINDOW } from "./doctor/normalise.js";
 
 const LINK = "#error="; // what stands before a text in the address
 const SHARED = 8_000; // characters of a text that a link holds: a traceback of that length makes one of about 12 kB
@@ -14,15 +14,14 @@ const SITE = new URL("../", import.meta.url);
 const box = globalThis.document?.querySelector(".doctor textarea");
 if (box) attend(box.closest(".doctor"));
 
-function attend(doctor) {
-  const part = (name) => doctor.querySelector(name);
+function attend(panel) {
+  const part = (name) => panel.querySelector(name);
   const [result, spoken, note] = [part(".diagnosis"), part(".doctor__spoken"), part(".doctor__note")];
-  let catalog, loading, pause, silence, shown, pasted;
+  let explain, catalog, loading, pause, silence, shown, pasted;
 
   const load = () =>
-    (loading ??= fetch(new URL("assets/catalog.json", SITE))
-      .then((response) => (response.ok ? response.json() : Promise.reject(response.status)))
-      .then((json) => (catalog = json))
+    (loading ??= Promise.all([import("./doctor.js"), known()])
+      .then(([doctor, json]) => ([{ explain }, catalog] = [doctor, json]))
       .finally(() => (loading = null)));
 
   function diagnose() {
@@ -110,7 +109,7 @@ function attend(doctor) {
     write("");
     box.focus();
   });
-  for (const button of doctor.querySelectorAll("[data-example]"))
+  for (const button of panel.querySelectorAll("[data-example]"))
     button.addEventListener("click", () => write(button.dataset.example));
   addEventListener("hashchange", open);
 
@@ -120,6 +119,11 @@ function attend(doctor) {
   if (box.value) diagnose(); // what a browser kept when the page was left
   else if (document.readyState === "complete") early();
   else addEventListener("load", () => (globalThis.requestIdleCallback ?? setTimeout)(early));
+}
+
+async function known() {
+  const response = await fetch(new URL("assets/catalog.json", SITE));
+  return response.ok ? response.json() : Promise.reject(response.status);
 }
 
 const CUT = `Only the last ${WINDOW.toLocaleString("en")} characters are kept: an error stands at the end.`;

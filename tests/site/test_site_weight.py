@@ -37,7 +37,13 @@ def test_html_css_and_js_of_every_page_are_at_most_91_kb_gzipped(site, tags):
         loaded[page] = {file.name: gzipped(file) for file in {page, *files}}
         assert {".html", ".css", ".js"} == {file.suffix for file in files | {page}}, page
     assert {page: sizes for page, sizes in loaded.items() if sum(sizes.values()) > 91 * KB} == {}
-    assert {"doctor.js", "paste-box.js"} <= loaded[site.folder / "index.html"].keys()
+    assert {"normalise.js", "paste-box.js"} <= loaded[site.folder / "index.html"].keys()
+
+
+def test_the_doctor_that_comes_after_the_page_is_at_most_25_kb_gzipped(site):
+    files = with_imports(site.folder / "assets/doctor.js")
+    assert len(files) == 7
+    assert sum(gzipped(file) for file in files) <= 25 * KB
 
 
 def test_a_page_is_not_indented_but_where_a_reader_sees_it(site, build_small):

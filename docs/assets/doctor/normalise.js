@@ -1,6 +1,8 @@
 // From whatever a person pastes to text that patterns can be matched against: what
 // samedevice/doctor/text/normalise.py is in Python, by the same steps.
 
+export const WINDOW = 200_000; // characters that are read: the last ones, for an error stands at the end
+
 const LINE_END = /\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]/gu;
 const COLOUR = /\x1b\[[0-9;:?]{0,40}[@-~]|\x1b\][^\x07\x1b\n]{0,1000}(?:\x07|\x1b\\)/gu;
 const COLOUR_WRITTEN = /\[(?:[0-9]{1,3};){0,8}[0-9]{1,3}m/gu;
