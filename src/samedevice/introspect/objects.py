@@ -222,7 +222,7 @@ def is_lazy(tensor: Any) -> bool:
 
 
 def parameters(module: Any) -> list[Any]:
-    """Those of a module and of all in it."""
+    """Return the parameters of a module and of its submodules."""
     todo, found = [module], []
     while todo:
         own = attributes(todo.pop())

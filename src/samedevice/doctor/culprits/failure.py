@@ -23,11 +23,13 @@ class Failure:
         calls: the frames, outermost first.
         text: the error's message.
         wanted: the ids of the tensors whose holders may be asked for.
+        roots: the outermost modules that hold tensors, by the tensors' ids: their names, and the frames that have them.
     """
 
     calls: list[Call]
     text: str = ""
     wanted: set[int] = field(default_factory=set)
+    roots: dict[int, tuple[str, Call]] = field(default_factory=dict)
     _holders: dict[int, Holder] = field(default_factory=dict)
     _seen: set[int] = field(default_factory=set)
     _is_searched: bool = False

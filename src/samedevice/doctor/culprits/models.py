@@ -14,6 +14,13 @@ from samedevice.placement.holders import Holder, held_by_module
 
 def root_of(evidence: Evidence, holder: Holder) -> tuple[str, Call]:
     """Find the outermost module that holds the tensor: its name in the outermost user frame that has one, and it."""
+    roots = evidence.failure.roots
+    if id(evidence.operand.tensor) not in roots:
+        roots[id(evidence.operand.tensor)] = _find_root(evidence, holder)
+    return roots[id(evidence.operand.tensor)]
+
+
+def _find_root(evidence: Evidence, holder: Holder) -> tuple[str, Call]:
     found = holder.root, evidence.failure.user_call
     wanted = {id(evidence.operand.tensor)}
     for call in evidence.failure.user_calls:
@@ -56,8 +63,8 @@ def _names_of_methods(call: Call) -> list[str]:
 def has_others_there(evidence: Evidence, root: str, call: Call) -> bool:
     """Tell whether other parameters or buffers of a model are where the tensor is wanted."""
     module = value(parsed(root), call)
-    tensors = held_by_module("", module) if objects.is_module(module) else ()
-    return any(holder.moves and objects.device(tensor) in evidence.other_devices for tensor, holder in tensors)
+    tensors = objects.parameters(module) if objects.is_module(module) else ()
+    return any(objects.device(tensor) in evidence.other_devices for tensor in tensors)
 
 
 def is_where_wanted(evidence: Evidence, holder: Holder) -> bool:
