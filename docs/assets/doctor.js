@@ -15,7 +15,7 @@ export function explain(catalog, text) {
   if (found.says) return { ...nothing, says: `This is not a device error. ${found.says}`, other: found };
   const { message, reads, place } = found;
   const says = message.says.map((sentence) => filled(sentence, reads)).find(Boolean);
-  const ask = message.ask || (found.frames.length ? "" : TRACEBACK);
+  const ask = message.ask || (found.frames.length || LOOKS_LIKE_A_TRACEBACK.test(text) ? "" : TRACEBACK);
   const causes = rank(catalog, found);
   return { message, reads, says, causes, culprits: readCulprit(catalog, found, causes), place, other: null, ask };
 }
@@ -38,6 +38,7 @@ const NOT_BLANK = /[^\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f
 const EMPTY = "There is no text to explain.";
 const UNKNOWN = "This text holds no PyTorch device error that we know.";
 const WHOLE = "Paste the whole error, from `Traceback (most recent call last)` to its last line.";
+const LOOKS_LIKE_A_TRACEBACK = /Traceback \(most|-->|, line [0-9]|\.py:[0-9]/u;
 const TRACEBACK =
   "For a surer answer paste the whole traceback, from `Traceback (most recent call last)` to its last line: " +
   "its frames often tell which cause it is.";
@@ -113,6 +114,7 @@ const withoutIndents = (trace) => `\n${trace.map(squeezed).join("\n")}\n`.replac
 function readsOf(match) {
   const reads = Object.fromEntries(Object.entries(match.groups ?? {}).filter(([, value]) => value));
   if (reads.method && !reads.op) reads.op = reads.method.replace(METHOD, "").replace(/^_+|_+$/gu, "");
+  if (reads.argument === "tensors" && reads.op) reads.joined = reads.op;
   for (const name of ["device", "others"]) if (reads[name]) reads[`${name}_kind`] = kind(reads[name]);
   if (reads.device && reads.others) {
     const kinds = [reads.device_kind, reads.others_kind];

@@ -146,14 +146,15 @@ function rendered(catalog, { message, says, causes, culprits, place, other, ask 
   nodes.push(element("p", { class: "diagnosis__says" }, ...marked(says)));
   if (atOnce) nodes.push(...next);
   const isKnown = causes.some(({ because }) => because.length);
+  const others = causes.slice(1).filter(({ because }) => because.length || !isKnown).slice(0, 3);
   causes.forEach((likely, number) => {
     const cause = catalog.causes[likely.id], why = ["Why", marked(cause.why)];
     const body = (culprit) => change(culprit ? edited(culprit) : example(cause));
     if (!number) {
       const folded = element("details", {}, element("summary", {}, "Why this happens"), element("p", {}, ...why[1]));
-      const title = element("h2", {}, ...marked(`Most likely: ${cause.title}`));
+      const title = element("h2", {}, ...marked(`${isKnown ? "Most likely" : "Most often"}: ${cause.title}`));
       nodes.push(title, body(culprits[0]), labelled(reasons(cause, likely.because)), folded);
-    } else if (likely.because.length || !isKnown) {
+    } else if (others.includes(likely)) {
       const title = element("summary", {}, ...marked(`Or: ${cause.title}`));
       nodes.push(element("details", {}, title, body(), labelled([...reasons(cause, likely.because), why])));
     }

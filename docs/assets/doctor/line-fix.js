@@ -3,11 +3,13 @@
 
 import { readStatement, textOf, walk } from "./expressions.js";
 import { suspects } from "./failing-line.js";
-import { isLayer, nodesOf, placeOf } from "./line-operations.js";
+import { isLayer, moduleOf, nodesOf, placeOf } from "./line-operations.js";
 import { inLibrary } from "./traceback.js";
 
 const NAMED_DEVICE = /\b(?:to\(|device ?= ?)((?:self\.|args\.|cfg\.|config\.)?device)\b/u;
 const LAYER_WITH_A_WEIGHT = /torch\/nn\/modules\/(?:sparse|linear|conv|batchnorm|normalization)\.py/u;
+const ACCELERATOR = /^(?:cuda|xpu|mps|npu|hpu)(?::[0-9]{1,3})?$/u;
+const OF_A_LIST = ["concatenate", "stack", "vstack", "hstack"]; // functions of NumPy that take a list of arrays
 const TAKE_NO_DEVICE = "from_numpy Tensor FloatTensor LongTensor IntTensor BoolTensor DoubleTensor".split(" ");
 const MOVED_ABOVE = [
   "input_not_moved",
@@ -57,7 +59,7 @@ function ofSuspect(suspect, allOfTheLine, reading) {
   }
   if (cause === "in_place_or_copy") return lineOf(frame, name, "replace", `${name} = ${statement.text}`, because);
   if (cause === "index_on_wrong_device" && other && placeOf(other, statement).kind === "name")
-    return replaced(suspect, [[other, `${textOf(statement, other)}.cpu()`]]);
+    return replaced(suspect, [[node, `${name}.to(${textOf(statement, other)}.device)`]]);
   if (cause === "model_not_moved") return movedModel(suspect, reading);
   const isTheLoss = cause === "loss_weight_not_moved" && callsOf(statement).some((call) => call.parts[0] === node);
   if (isTheLoss) return lineOf(frame, name, "before", `${name}.to(${device})`, because);
@@ -87,15 +89,22 @@ function deviceOf({ statement, node, other }, reading) {
   if (other) {
     const place = placeOf(other, statement), text = textOf(statement, place.node);
     if (["name", "attribute", "member"].includes(place.kind) && place.node !== node) {
-      const isALayer = callsOf(statement).some((call) => call.parts[0] === other);
+      const isALayer = callsOf(statement).some((call) => moduleOf(call.parts[0]) === other);
       if (!isALayer) return `${text}.device`;
+      if (reading.below && !reading.below.includes("torch/nn/modules/")) return namedDevice(reading); // a function
       return LAYER_WITH_A_WEIGHT.test(reading.below) ? `${text}.weight.device` : `next(${text}.parameters()).device`;
     }
   }
   return namedDevice(reading);
 }
 
-const namedDevice = ({ ownTrace }) => NAMED_DEVICE.exec(ownTrace)?.[1] ?? "device";
+/** The program's own name for its device; else the device itself, as the message has it. */
+function namedDevice({ ownTrace, reads }) {
+  const named = NAMED_DEVICE.exec(ownTrace)?.[1];
+  if (named) return named;
+  const device = [reads.device, reads.others].find((each) => ACCELERATOR.test(each ?? ""));
+  return `"${device ?? "cuda"}"`;
+}
 
 /** Move a tensor above the line that passes it: in the frame where the user has it, rather than in `forward`. */
 function movedAbove(suspect, device, reading) {
@@ -133,14 +142,14 @@ function movedModel(suspect, reading) {
     for (const node of walk(statement.value)) {
       if (node.kind !== "call") continue;
       let [called, given] = node.parts;
-      if (called.kind === "attribute" && called.name === "forward") called = called.parts[0];
+      called = moduleOf(called);
       if (!["name", "attribute"].includes(called.kind) || !isLayer(called)) continue;
-      const name = textOf(statement, called), device = given?.kind === "name" ? `${given.name}.device` : "device";
+      const name = textOf(statement, called), device = given?.kind === "name" ? `${given.name}.device` : namedDevice(reading);
       return lineOf(frame, name, "before", `${name}.to(${device})`, suspect.because);
     }
   }
   const name = suspect.expression;
-  return lineOf(suspect.frame, name, "before", `${name}.to(device)`, suspect.because);
+  return lineOf(suspect.frame, name, "before", `${name}.to(${namedDevice(reading)})`, suspect.because);
 }
 
 // ---- Changes that the cause and the line tell, without a suspect.
@@ -170,8 +179,10 @@ const BY_LINE = {
       if (["numpy", "__array__"].includes(called.name)) tensor = called.parts[0];
       else if (["np", "numpy", "plt", "ax", "sns"].includes(called.parts[0].name))
         tensor = given.find((part) => NAMED.includes(part.kind));
-      if (tensor && [...NAMED, "call"].includes(tensor.kind))
-        return changed(frame, statement, tensor, `${textOf(statement, tensor)}.cpu()`);
+      if (tensor && [...NAMED, "call"].includes(tensor.kind)) {
+        const text = textOf(statement, tensor), isAList = OF_A_LIST.includes(called.name) && tensor.kind === "name";
+        return changed(frame, statement, tensor, isAList ? `[item.cpu() for item in ${text}]` : `${text}.cpu()`);
+      }
     }
     return null;
   },
@@ -196,7 +207,12 @@ const BY_LINE = {
       const [called] = node.parts;
       if (called.kind !== "attribute" || !["to", "cuda"].includes(called.name)) continue;
       const { kind, name, end } = called.parts[0];
-      if (kind !== "name" || statement.value !== node) continue;
+      if (kind !== "name") continue;
+      if (statement.value.name === "for") {
+        const text = `${textOf(statement, node)} if torch.is_tensor(${name}) else ${name}`;
+        return changed(frame, statement, node, text, name);
+      }
+      if (statement.value !== node) continue;
       const move = statement.text.slice(end, node.end);
       return changed(frame, statement, node, `[item${move} for item in ${name}]`, name);
     }

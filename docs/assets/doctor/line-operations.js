@@ -16,6 +16,8 @@ export const KEEPS = words(`
   view reshape unsqueeze squeeze expand expand_as repeat repeat_interleave permute transpose t flatten contiguous detach
   clone float double half long int bool bfloat16 type type_as chunk split unbind narrow sum mean exp log sqrt abs
   softmax log_softmax sigmoid tanh relu argmax max min clamp neg pow any all`);
+const METHODS = words("forward __call__ generate predict encode decode sample encode_image encode_text");
+const NUMBERS = words("config cfg args hparams opt conf shape dtype device ndim"); // what lies in these
 const VIEWS = words("T mT H mH data real imag");
 export const ELEMENTWISE = words("+ - * / // % ** == != < > <= >= & | ^");
 export const LOSS = /loss|criterion|cross_entropy|crit\b|objective/u;
@@ -72,7 +74,12 @@ function operationOfACall(catalog, node, statement) {
   }
   if (!isLayer(called) || !given.length) return null;
   const passed = given.map((part, number) => [node.keywords[number] || "input", part]);
-  return operation("layer", node, [["module", called], ...passed]);
+  return operation("layer", node, [["module", moduleOf(called)], ...passed]);
+}
+
+/** The module whose method is called: `model` of `model.generate(ids)`; else what is called itself. */
+export function moduleOf(called) {
+  return called.kind === "attribute" && METHODS.has(called.name) ? called.parts[0] : called;
 }
 
 /** Whether what is called may be a module: `model`, `self.encoder`, `self.layers[0]`, `nn.Linear(3, 4)`. */
@@ -80,7 +87,7 @@ export function isLayer(called) {
   if (called.kind === "name") return !NO_LAYERS.has(called.name);
   if (called.kind === "subscript") return true;
   if (called.kind === "call") return called.parts[0].kind === "attribute" && /^[A-Z]/u.test(called.parts[0].name);
-  return called.kind === "attribute" && (isSelf(called) || called.name === "forward" || LOSS.test(called.name));
+  return called.kind === "attribute" && (METHODS.has(called.name) || LOSS.test(called.name) || isSelf(called));
 }
 
 /** Each argument after its name: the keyword, else the name at its place, else "". */
@@ -130,6 +137,8 @@ export function placeOf(node, statement) {
     }
     case "attribute":
       if (VIEWS.has(node.name)) return placeOf(node.parts[0], statement);
+      if ([...walk(node)].some(({ kind, name }) => ["name", "attribute"].includes(kind) && NUMBERS.has(name)))
+        return place("number", node);
       return place(isSelf(node) ? "attribute" : "member", node);
     case "call":
       return placeOfACall(node, statement);

@@ -33,14 +33,19 @@ const LIBRARY = new RegExp(
 );
 
 // Installed packages, and models whose code came with their weights (`trust_remote_code`).
-const PACKAGE = /(?:(?:site|dist)-packages|huggingface\/modules)\/([A-Za-z_]\w*)/u;
+const PACKAGE = new RegExp(
+  String.raw`(?:(?:site|dist)-packages|huggingface/modules)/(?<installed>[A-Za-z_]\w*)` +
+    String.raw`|(?:^|/)(?<known>transformers|diffusers|accelerate|peft|torch_geometric|torchmetrics|pytorch_lightning` +
+    String.raw`|kornia|timm|monai|sentence_transformers|bitsandbytes|torchvision|torchaudio)/[\w/]{1,200}\.py$`,
+  "u",
+);
 
 /** Whether a frame's file belongs to Python or to an installed package. */
-export const inLibrary = (frame) => LIBRARY.test(frame.file);
+export const inLibrary = (frame) => LIBRARY.test(frame.file) || PACKAGE.test(frame.file);
 
 /** The installed package that a frame's file belongs to, other than PyTorch itself; "" for any other file. */
 export function packageOf(frame) {
-  const name = PACKAGE.exec(frame.file)?.[1] ?? "";
+  const { installed, known } = PACKAGE.exec(frame.file)?.groups ?? {}, name = installed ?? known ?? "";
   return ["torch", "functorch"].includes(name) ? "" : name;
 }
 

@@ -11,7 +11,13 @@ from samedevice.catalog.patterns import mistake as pattern_mistake
 from samedevice.catalog.patterns import needle, wanders
 from samedevice.catalog.rows import Base, Mistake, Row
 
-_DERIVED = {"op": {"method"}, "device_kind": {"device"}, "others_kind": {"others"}, "between": {"device", "others"}}
+_DERIVED = {
+    "op": {"method"},
+    "joined": {"argument", "method"},
+    "device_kind": {"device"},
+    "others_kind": {"others"},
+    "between": {"device", "others"},
+}
 _PAIRS = ("cpu and accelerator", "two accelerators", "meta")
 _VERDICTS = ("false", "misleading", "incomplete", "does not run")
 _HOMES = ("myths",)  # pages beside the lessons that a claim can be settled on

@@ -1,5 +1,6 @@
 """`explain`: from an error, or the text of one, to its diagnosis."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -101,7 +102,7 @@ def _of_text(error: str) -> Diagnosis:
         _read_culprit(found, causes),
         reads=found.reads,
         place=found.place,
-        ask=message.ask or ("" if found.frames else _TRACEBACK),
+        ask=message.ask or ("" if found.frames or _LOOKS_LIKE_A_TRACEBACK.search(error) else _TRACEBACK),
         text=error,
     )
 
@@ -169,6 +170,7 @@ def _text_of(error: BaseException) -> str:
         return f"{exceptions.name(error)}: {exceptions.message(error)}"
 
 
+_LOOKS_LIKE_A_TRACEBACK = re.compile(r"Traceback \(most|-->|, line \d|\.py:\d")
 _NO_ERROR = "There is no error to explain: none was raised here that nobody caught."
 _REPORT = "what follows is read from the text of the error alone."
 _EMPTY = "There is no text to explain."

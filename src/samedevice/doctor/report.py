@@ -74,7 +74,10 @@ def outline(diagnosis: "Diagnosis") -> Outline:
         sections = _of_culprits(diagnosis)
     else:
         read = [*diagnosis.culprits, *[None] * len(diagnosis.causes)]  # at most one, of the first cause
-        sections = [_section(number, likely, read[number]) for number, likely in enumerate(diagnosis.causes)]
+        first = "Most likely" if any(likely.because for likely in diagnosis.causes) else "Most often"
+        sections = [
+            _section("Or" if number else first, likely, read[number]) for number, likely in enumerate(diagnosis.causes)
+        ]
     if message:
         links = [(f"More about {message.id}", error_page(message.id))]
     elif diagnosis.other:
@@ -102,7 +105,7 @@ def outline(diagnosis: "Diagnosis") -> Outline:
 def _other_causes(causes: "Sequence[LikelyCause]") -> list[str]:
     """Return the titles of the causes after the first for which something was said; all, where nothing was of any."""
     is_known = any(likely.because for likely in causes)
-    return [likely.title for likely in causes[1:] if likely.because or not is_known]
+    return [likely.title for likely in causes[1:] if likely.because or not is_known][:_SHOWN]
 
 
 def _shown(file: str) -> str:
@@ -177,7 +180,7 @@ def _place_of(edit: "Edit", is_read: bool) -> str:
     return f"{above}{line}{number} of {PurePath(_shown(edit.file)).name}{function}:"
 
 
-def _section(number: int, likely: "LikelyCause", culprit: "Culprit | None") -> Section:
+def _section(label: str, likely: "LikelyCause", culprit: "Culprit | None") -> Section:
     """Make a section of a likely cause: the change on the reader's own line where it was read, else an example's."""
     cause = likely.cause
     reasons = [("Why we think so", " ".join(likely.because[:_REASONS]))] if likely.because else []
@@ -190,7 +193,7 @@ def _section(number: int, likely: "LikelyCause", culprit: "Culprit | None") -> S
         changed = change(cause) if cause.commands else ["for example:", *change(cause)]
     link = [("Read on", cause.link)] if cause.link else []
     first = [*reasons, ("Check", cause.confirm), *link, ("Lesson", f"{site()}{lesson_path(cause)}")]
-    heading = f"{'Or' if number else 'Most likely'}: {cause.title}"
+    heading = f"{label}: {cause.title}"
     return Section(heading, cause.title, changed, first, [("Why", cause.why)])
 
 

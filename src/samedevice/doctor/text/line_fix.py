@@ -10,12 +10,13 @@ from typing import Literal
 
 from samedevice.doctor.text.expressions import Node, Statement, read_statement
 from samedevice.doctor.text.failing_line import Suspect, suspects
-from samedevice.doctor.text.line_operations import is_layer, place_of
+from samedevice.doctor.text.line_operations import is_layer, module_of, place_of
 from samedevice.doctor.text.read import Reading
 from samedevice.doctor.text.traceback import Frame
 
 _NAMED_DEVICE = re.compile(r"\b(?:to\(|device ?= ?)((?:self\.|args\.|cfg\.|config\.)?device)\b", re.ASCII)
 _LAYER_WITH_A_WEIGHT = re.compile(r"torch/nn/modules/(?:sparse|linear|conv|batchnorm|normalization)\.py", re.ASCII)
+_ACCELERATOR = re.compile(r"(?:cuda|xpu|mps|npu|hpu)(?::\d{1,3})?", re.ASCII)
 _TAKE_NO_DEVICE = ("from_numpy", "Tensor", "FloatTensor", "LongTensor", "IntTensor", "BoolTensor", "DoubleTensor")
 _MOVED_ABOVE = (
     "input_not_moved",
@@ -83,7 +84,7 @@ def _of_suspect(suspect: Suspect, all_of_the_line: list[Suspect], reading: Readi
         case "in_place_or_copy":
             return LineFix(suspect.frame, name, "replace", f"{name} = {statement.text}", suspect.because)
         case "index_on_wrong_device" if suspect.other is not None and place_of(suspect.other, statement).kind == "name":
-            return _replaced(suspect, [(suspect.other, f"{statement.text_of(suspect.other)}.cpu()")])
+            return _replaced(suspect, [(node, f"{name}.to({statement.text_of(suspect.other)}.device)")])
         case "model_not_moved":
             return _moved_model(suspect, reading)
         case "loss_weight_not_moved" if any(call.parts[0] is node for call in _calls(statement)):  # the loss itself
@@ -117,12 +118,21 @@ def _device(suspect: Suspect, reading: Reading) -> str:
         place = place_of(other, statement)
         text = statement.text_of(place.node)
         if place.kind in ("name", "attribute", "member") and place.node is not suspect.node:
-            if any(call.parts[0] is other for call in _calls(statement)):  # a layer
+            if any(module_of(call.parts[0]) is other for call in _calls(statement)):  # a layer
+                if reading.below and "torch/nn/modules/" not in reading.below:
+                    return _named_device(reading)  # a function, not a layer
                 is_plain = _LAYER_WITH_A_WEIGHT.search(reading.below) is not None
                 return f"{text}.weight.device" if is_plain else f"next({text}.parameters()).device"
             return f"{text}.device"
-    named = _NAMED_DEVICE.search(reading.own_trace)
-    return named[1] if named else "device"
+    return _named_device(reading)
+
+
+def _named_device(reading: Reading) -> str:
+    """Write the program's own name for its device; else the device itself, as the message has it."""
+    if named := _NAMED_DEVICE.search(reading.own_trace):
+        return named[1]
+    devices = [reading.reads.get(name, "") for name in ("device", "others")]
+    return next((f'"{device}"' for device in devices if _ACCELERATOR.fullmatch(device)), '"cuda"')
 
 
 def _moved_above(suspect: Suspect, device: str, reading: Reading) -> LineFix:
@@ -133,10 +143,8 @@ def _moved_above(suspect: Suspect, device: str, reading: Reading) -> LineFix:
     if suspect.node.kind == "name":
         outer, passed = _passed_from(frame, name, reading)
         if outer is not frame:
-            named = _NAMED_DEVICE.search(reading.own_trace)
-            return LineFix(
-                outer, passed, "before", f"{passed} = {passed}.to({named[1] if named else 'device'})", suspect.because
-            )
+            moved = f"{passed} = {passed}.to({_named_device(reading)})"
+            return LineFix(outer, passed, "before", moved, suspect.because)
     return LineFix(frame, name, "before", f"{name} = {name}.to({device})", suspect.because)
 
 
@@ -166,16 +174,16 @@ def _moved_model(suspect: Suspect, reading: Reading) -> LineFix:
         statement = read_statement(frame.code)
         for node in statement.value.walk():
             function = node.parts[0] if node.kind == "call" else None
-            if function is not None and function.kind == "attribute" and function.name == "forward":
-                function = function.parts[0]
+            if function is not None:
+                function = module_of(function)
             if function is not None and function.kind in ("name", "attribute") and is_layer(function, statement):
                 given = node.parts[1:]
                 name = statement.text_of(function)
                 is_named = len(given) > 0 and given[0].kind == "name"
-                device = f"{given[0].name}.device" if is_named else "device"
+                device = f"{given[0].name}.device" if is_named else _named_device(reading)
                 return LineFix(frame, name, "before", f"{name}.to({device})", suspect.because)
     name = suspect.expression
-    return LineFix(suspect.frame, name, "before", f"{name}.to(device)", suspect.because)
+    return LineFix(suspect.frame, name, "before", f"{name}.to({_named_device(reading)})", suspect.because)
 
 
 # ---- Changes that the cause and the line tell, without a suspect.
@@ -212,9 +220,14 @@ def _copied_for_numpy(statement: Statement, frame: Frame) -> LineFix | None:
             tensor = next((part for part in node.parts[1:] if part.kind in ("name", "attribute", "subscript")), None)
         if tensor is not None and tensor.kind in ("name", "attribute", "subscript", "call"):
             text = statement.text_of(tensor)
-            new = statement.text[: tensor.start] + f"{text}.cpu()" + statement.text[tensor.end :]
+            is_a_list = function.name in _OF_A_LIST and tensor.kind == "name"
+            copied = f"[item.cpu() for item in {text}]" if is_a_list else f"{text}.cpu()"
+            new = statement.text[: tensor.start] + copied + statement.text[tensor.end :]
             return LineFix(frame, text, "replace", new)
     return None
+
+
+_OF_A_LIST = ("concatenate", "stack", "vstack", "hstack")  # functions of NumPy that take a list of arrays
 
 
 def _without_pinning(statement: Statement, frame: Frame) -> LineFix | None:
@@ -247,6 +260,10 @@ def _each_moved(statement: Statement, frame: Frame) -> LineFix | None:
         is_a_move = (
             function.kind == "attribute" and function.name in ("to", "cuda") and function.parts[0].kind == "name"
         )
+        if is_a_move and statement.value.name == "for":  # `{key: value.to(device) for key, value in batch.items()}`
+            name, text = function.parts[0].name, statement.text_of(node)
+            new = statement.text[: node.start] + f"{text} if torch.is_tensor({name}) else {name}"
+            return LineFix(frame, name, "replace", new + statement.text[node.end :])
         if is_a_move and statement.value is node:
             name, move = function.parts[0].name, statement.text[function.parts[0].end : node.end]
             new = statement.text[: node.start] + f"[item{move} for item in {name}]" + statement.text[node.end :]

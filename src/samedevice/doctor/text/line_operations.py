@@ -26,6 +26,8 @@ KEEPS = {
     "softmax", "log_softmax", "sigmoid", "tanh", "relu", "argmax", "max",
     "min", "clamp", "neg", "pow", "any", "all",
 }  # fmt: skip
+_METHODS = {"forward", "__call__", "generate", "predict", "encode", "decode", "sample", "encode_image", "encode_text"}
+_NUMBERS = {"config", "cfg", "args", "hparams", "opt", "conf", "shape", "dtype", "device", "ndim"}  # what lies in these
 _VIEWS = ("T", "mT", "H", "mH", "data", "real", "imag")
 ELEMENTWISE = ("+", "-", "*", "/", "//", "%", "**", "==", "!=", "<", ">", "<=", ">=", "&", "|", "^")
 LOSS = re.compile(r"loss|criterion|cross_entropy|crit\b|objective", re.ASCII)
@@ -89,7 +91,13 @@ def _called(node: Node, statement: Statement) -> Iterator[LineOperation]:
         yield LineOperation("function", node, roles, r"\w*loss\w*|sub|mul|add|pow")
     elif is_layer(function, statement) and given:
         passed = tuple((keyword or "input", part) for keyword, part in zip(node.keywords, given, strict=True))
-        yield LineOperation("layer", node, (("module", function), *passed))
+        yield LineOperation("layer", node, (("module", module_of(function)), *passed))
+
+
+def module_of(function: Node) -> Node:
+    """Return the module whose method is called: `model` of `model.generate(ids)`; else what is called itself."""
+    is_a_method = function.kind == "attribute" and function.name in _METHODS
+    return function.parts[0] if is_a_method else function
 
 
 def is_layer(function: Node, statement: Statement) -> bool:
@@ -103,7 +111,8 @@ def is_layer(function: Node, statement: Statement) -> bool:
             inner = function.parts[0]
             return inner.kind == "attribute" and inner.name[:1].isupper()
         case "attribute":
-            return is_self(function) or function.name == "forward" or LOSS.search(function.name) is not None
+            is_known = function.name in _METHODS or LOSS.search(function.name) is not None
+            return is_known or is_self(function)
     return False
 
 
@@ -150,6 +159,8 @@ def place_of(node: Node, statement: Statement) -> Place:
         case "attribute":
             if node.name in _VIEWS:
                 return place_of(node.parts[0], statement)
+            if any(part.kind in ("name", "attribute") and part.name in _NUMBERS for part in node.walk()):
+                return Place("number", node)
             return Place("attribute" if is_self(node) else "member", node)
         case "call":
             return _place_of_a_call(node, statement)

@@ -22,7 +22,8 @@ _ACCELERATOR = re.compile("cuda|gpu|mps|xpu|npu|hpu|mtia|hip|xla|privateuse|^[0-
 class Reading:
     """A message found in a paste, what it names (`reads`), and what stands around it.
 
-    Beside what the patterns name, `reads` has `op`, `device_kind`, `others_kind` and `between` where they follow.
+    Beside what the patterns name, `reads` has `op`, `joined` (the operation that joins a list), `device_kind`,
+    `others_kind` and `between` where they follow.
     `trace` has the lines without their indents, each between two line ends, and slashes for backslashes; `own_trace`
     has those that belong to no library's frame, and `below` the files and lines of the frames inside the innermost of
     the user's own.
@@ -111,6 +112,8 @@ def _reads(match: re.Match[str]) -> dict[str, str]:
     reads = {name: value for name, value in match.groupdict().items() if value}
     if "method" in reads and "op" not in reads:
         reads["op"] = _METHOD.sub("", reads["method"]).strip("_")
+    if reads.get("argument") == "tensors" and "op" in reads:
+        reads["joined"] = reads["op"]
     for name in ("device", "others"):
         if name in reads:
             reads[f"{name}_kind"] = _kind(reads[name])

@@ -47,7 +47,12 @@ _LIBRARY = re.compile(
     re.ASCII,
 )
 # Installed packages, and models whose code came with their weights (`trust_remote_code`).
-_PACKAGE = re.compile(r"(?:(?:site|dist)-packages|huggingface/modules)/([A-Za-z_]\w*)", re.ASCII)
+_PACKAGE = re.compile(
+    r"(?:(?:site|dist)-packages|huggingface/modules)/(?P<installed>[A-Za-z_]\w*)"
+    r"|(?:^|/)(?P<known>transformers|diffusers|accelerate|peft|torch_geometric|torchmetrics|pytorch_lightning|kornia|timm"
+    r"|monai|sentence_transformers|bitsandbytes|torchvision|torchaudio)/[\w/]{1,200}\.py$",
+    re.ASCII,
+)
 
 
 @dataclass(frozen=True)
@@ -67,13 +72,14 @@ class Frame:
     @property
     def in_library(self) -> bool:
         """Whether the file belongs to Python or to an installed package."""
-        return bool(_LIBRARY.search(self.file))
+        return bool(_LIBRARY.search(self.file) or _PACKAGE.search(self.file))
 
     @property
     def package(self) -> str:
         """The installed package that the file belongs to, other than PyTorch itself; "" for any other file."""
         found = _PACKAGE.search(self.file)
-        return "" if found is None or found[1] in ("torch", "functorch") else found[1]
+        name = (found["installed"] or found["known"]) if found is not None else ""
+        return "" if name in ("torch", "functorch") else name
 
 
 @dataclass(frozen=True)
