@@ -152,7 +152,7 @@ function rendered(catalog, { message, says, causes, culprits, place, other, ask 
     const body = (culprit) => change(culprit ? edited(culprit) : example(cause));
     if (!number) {
       const folded = element("details", {}, element("summary", {}, "Why this happens"), element("p", {}, ...why[1]));
-      const title = element("h2", {}, ...marked(`${isKnown ? "Most likely" : "Most often"}: ${cause.title}`));
+      const title = element("h2", {}, ...marked(`${isKnown || !message.base ? "Most likely" : "Most often"}: ${cause.title}`));
       nodes.push(title, body(culprits[0]), labelled(reasons(cause, likely.because)), folded);
     } else if (others.includes(likely)) {
       const title = element("summary", {}, ...marked(`Or: ${cause.title}`));

@@ -120,5 +120,5 @@ def test_the_rest_is_told_to_those_who_ask_for_more():
         assert " ".join(sentence.split()) not in text
         assert " ".join(sentence.split()) in more
     assert second.title in text
-    assert text.count("Most likely: ") == more.count("Most likely: ") == 1
+    assert text.count("Most often: ") == more.count("Most often: ") == 1
     assert len(str(diagnosis)) < len(diagnosis._repr_html_())

@@ -21,6 +21,7 @@ def exported() -> dict[str, Any]:
                 "says": message.says,
                 "note": message.note,
                 "ask": message.ask,
+                "base": message.base,
                 "patterns": [_pattern(pattern) for pattern in message.patterns],
                 "causes": [
                     {"id": cause.id, "points": cause.points, "when": cause.when, "because": cause.because}

@@ -74,7 +74,9 @@ def outline(diagnosis: "Diagnosis") -> Outline:
         sections = _of_culprits(diagnosis)
     else:
         read = [*diagnosis.culprits, *[None] * len(diagnosis.causes)]  # at most one, of the first cause
-        first = "Most likely" if any(likely.because for likely in diagnosis.causes) else "Most often"
+        is_told = any(likely.because for likely in diagnosis.causes)
+        # Of a message that many causes share, nothing but their numbers tells them apart.
+        first = "Most often" if message and message.base and not is_told else "Most likely"
         sections = [
             _section("Or" if number else first, likely, read[number]) for number, likely in enumerate(diagnosis.causes)
         ]
