@@ -43,3 +43,12 @@ def test_the_usual_loop_stops_at_a_name_that_nobody_defines(missing):
     assert f"NameError: {error}" in claim.proof
     with pytest.raises(NameError, match=error):
         exec(f"from torch.utils.data import DataLoader, TensorDataset\ndevice = 'cpu'\n{LOOPS[missing]}", {})
+
+
+def test_the_usual_example_of_moving_a_model_stops_at_a_class_that_nobody_defines():
+    claim = CLAIMS["placeholder-model-examples-run-as-printed"]
+    assert (claim.home, claim.verdict) == ("myths", "does not run")
+    error = "name 'MyModel' is not defined"
+    assert f"NameError: {error}" in claim.proof
+    with pytest.raises(NameError, match=error):
+        exec("model = MyModel().to('cuda')", {})

@@ -6,22 +6,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from lessons.exercises import Exercise
+from lessons.exercises import Exercise, Prediction
 from lessons.exercises.staying import never_elsewhere
-
-
-def classifier() -> nn.Module:
-    return nn.Sequential(nn.Embedding(50, 8), nn.Flatten(), nn.Linear(48, 2))
-
-
-def distillation_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """A student on the GPU; a teacher and a batch of words on the CPU."""
-    student = never_elsewhere(classifier(), devices[0]).to(devices[0])
-    return student, classifier(), torch.randint(50, (16, 6))
-
-
-def distillation_reference(student: Any, teacher: Any, words: Any) -> Any:
-    return functional.cross_entropy(student(words), teacher(words).softmax(dim=1).detach())
 
 
 def series_arguments(devices: list[Any]) -> tuple[Any, ...]:
@@ -39,14 +25,24 @@ def series_reference(lstm: Any, head: Any, series: Any, label: Any) -> Any:
 
 
 EXERCISES = {
-    "a": Exercise(
-        parameters=("student", "teacher", "words"),
-        arguments=distillation_arguments,
-        reference=distillation_reference,
-        on_error="Who is on the CPU, the words or a model? Each model needs a .to() of its own.",
-        on_wrong_device="Compute on the student's device: move the teacher and the words, not the student.",
-        on_wrong_numbers="The loss differs from the CPU's: move words and teacher and leave the rest as it was.",
-        result_on=0,
+    "a": Prediction(
+        setup="""
+import copy
+import torch
+from torch import nn
+
+layer, x = nn.Linear(3, 1), torch.ones(4, 3)
+""",
+        programs=(
+            'layer.to("cuda"); result = layer.weight',
+            'x.to("cuda"); result = x',
+            'layer.to("cuda"); result = layer(x)',
+            'layer.to("cuda"); result = layer(x.to("cuda"))',
+            'early = copy.deepcopy(layer); layer.to("cuda"); result = early.weight',
+            'layer.to("cuda"); saved = layer.cpu(); result = layer.weight',
+        ),
+        result="result",
+        on_wrong="A module's .to() and .cpu() move that module and nothing else; a tensor's .to() returns a copy.",
     ),
     "b": Exercise(
         parameters=("lstm", "head", "series", "label"),
