@@ -38,7 +38,7 @@ x = torch.ones(3, device="cuda")
             "result = torch.nn.Linear(3, 1)(x)",
         ),
         result="result",
-        on_wrong="What creates a tensor or a layer puts it on the CPU; what computes from tensors stays where they are.",
+        on_wrong="What creates a tensor or a layer puts it on the CPU; what computes stays where its tensors are.",
     ),
     "b": Exercise(
         parameters=("query", "decay"),
