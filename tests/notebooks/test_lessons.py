@@ -16,7 +16,14 @@ from samedevice.catalog import load
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-TAUGHT = {"01-two-tensors", "02-unmoved-batches", "03-unmoved-model", "04-invisible-tensors"}
+TAUGHT = {
+    "01-two-tensors",
+    "02-unmoved-batches",
+    "03-unmoved-model",
+    "04-invisible-tensors",
+    "05-born-on-cpu",
+    "06-indexing-and-numpy",
+}
 REPOSITORY = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["urls"]["Repository"]
 FIRST_CELL = """\
 try:

@@ -3,24 +3,9 @@
 from typing import Any
 
 import torch
-from torch import nn
-from torch.nn import functional
 
-from lessons.exercises import Exercise
-from lessons.exercises.staying import never_elsewhere, never_fetched
-
-
-def weighted_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """A classifier of texts and a batch of words and labels, all on the GPU."""
-    model = nn.Sequential(nn.Embedding(50, 8), nn.Flatten(), nn.Linear(48, 2))
-    model.register_forward_hook(lambda module, inputs, scores: never_fetched(scores))
-    words, label = torch.randint(50, (16, 6)), torch.randint(2, (16,))
-    model = never_elsewhere(model.to(devices[0]), devices[0])
-    return model, words.to(devices[0]), label.to(devices[0])
-
-
-def weighted_reference(model: Any, words: Any, label: Any) -> Any:
-    return functional.cross_entropy(model(words), label, weight=torch.tensor([1.0, 3.0]))
+from lessons.exercises import Exercise, Prediction
+from lessons.exercises.staying import never_fetched
 
 
 def decay_mask_arguments(devices: list[Any]) -> tuple[Any, ...]:
@@ -38,14 +23,22 @@ def decay_mask_reference(query: Any, decay: Any) -> Any:
 
 
 EXERCISES = {
-    "a": Exercise(
-        parameters=("model", "words", "label"),
-        arguments=weighted_arguments,
-        reference=weighted_reference,
-        on_error="Make the weight where the scores are, as floating-point numbers: words and label are integers.",
-        on_wrong_device="Leave the loss where the model is: only weight is in the wrong place.",
-        on_wrong_numbers="The loss differs from the CPU's: keep the weights 1 and 3.",
-        result_on=0,
+    "a": Prediction(
+        setup="""
+import torch
+
+x = torch.ones(3, device="cuda")
+""",
+        programs=(
+            "result = torch.zeros(len(x))",
+            "result = torch.zeros_like(x)",
+            "result = torch.arange(3) + x",
+            "result = torch.tensor([x[0], x[1]])",
+            "result = torch.stack([x[0], x[1]])",
+            "result = torch.nn.Linear(3, 1)(x)",
+        ),
+        result="result",
+        on_wrong="What creates a tensor or a layer puts it on the CPU; what computes stays where its tensors are.",
     ),
     "b": Exercise(
         parameters=("query", "decay"),

@@ -4,18 +4,8 @@ from typing import Any
 
 import torch
 
-from lessons.exercises import Exercise
+from lessons.exercises import Exercise, Prediction
 from lessons.exercises.staying import never_fetched
-
-
-def centred_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """Measurements on the GPU; the mean of others, a NumPy array of float64."""
-    sizes, others = torch.randn(16, 4), torch.randn(64, 4)
-    return never_fetched(sizes.to(devices[0])), others.double().mean(dim=0).numpy()
-
-
-def centred_reference(x: Any, mean: Any) -> Any:
-    return x - torch.as_tensor(mean, dtype=x.dtype)
 
 
 def noisy_arguments(devices: list[Any]) -> tuple[Any, ...]:
@@ -32,14 +22,23 @@ def noisy_reference(image: Any, noise: Any, t: Any, kept: Any) -> Any:
 
 
 EXERCISES = {
-    "a": Exercise(
-        parameters=("x", "mean"),
-        arguments=centred_arguments,
-        reference=centred_reference,
-        on_error="NumPy cannot read the GPU, and PyTorch does not read arrays: make a tensor of mean, where x is.",
-        on_wrong_device="Leave x where it is, and bring mean there.",
-        on_wrong_numbers="The result differs from the CPU's: subtract from x the mean that is given, not its own.",
-        result_on=0,
+    "a": Prediction(
+        setup="""
+import torch
+
+on_gpu, on_cpu = torch.ones(4, device="cuda"), torch.ones(4)
+index = torch.tensor([0, 2])
+""",
+        programs=(
+            "result = on_gpu[index]",
+            'result = on_cpu[index.to("cuda")]',
+            "result = on_gpu.index_select(0, index)",
+            'result = on_cpu[index.to("cuda")[0]]',
+            "result = on_cpu; result[index] = on_gpu[index]",
+            "result = on_cpu; result[0:2] = on_gpu[0:2]",
+        ),
+        result="result",
+        on_wrong="Brackets take an index from the CPU, a slice takes values from anywhere, and one number is a number.",
     ),
     "b": Exercise(
         parameters=("image", "noise", "t", "kept"),
