@@ -16,7 +16,7 @@ from samedevice.catalog import load
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-TAUGHT = {"01-two-tensors", "02-unmoved-batches", "07-in-place-ops"}
+TAUGHT = {"01-two-tensors", "02-unmoved-batches", "07-in-place-ops", "08-drift-across-iterations"}
 REPOSITORY = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["urls"]["Repository"]
 FIRST_CELL = """\
 try:

@@ -51,7 +51,7 @@ x = torch.ones(3, device="cuda")
             'result = total; total.to("cuda"); result += 1',
         ),
         result="result",
-        on_wrong="What is written into never moves, and only a copy brings values from elsewhere. A number has no device.",
+        on_wrong="What is written into never moves. Only a copy fetches values. A Python number has no device.",
     ),
     "b": Exercise(
         parameters=("norm", "weight", "x"),
