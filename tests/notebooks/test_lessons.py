@@ -23,6 +23,8 @@ TAUGHT = {
     "04-invisible-tensors",
     "05-born-on-cpu",
     "06-indexing-and-numpy",
+    "07-in-place-ops",
+    "08-drift-across-iterations",
 }
 REPOSITORY = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["urls"]["Repository"]
 FIRST_CELL = """\

@@ -6,8 +6,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from lessons.exercises import Exercise
-from lessons.exercises.staying import never_elsewhere
+from lessons.exercises import Exercise, Prediction
 
 
 class ScaledNorm(nn.Module):
@@ -25,17 +24,6 @@ class ScaledNorm(nn.Module):
         return functional.rms_norm(x, self.memory.shape, self.memory)
 
 
-def gradient_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """An embedding of 10 words and 4 texts of 6 words, both on the CPU."""
-    return never_elsewhere(nn.Embedding(10, 8), devices[0]), torch.randint(10, (4, 6))
-
-
-def gradient_reference(embedding: Any, words: Any) -> Any:
-    scores = embedding(words).mean(dim=1) @ embedding.weight.T
-    functional.cross_entropy(scores, words[:, 0]).backward()
-    return embedding.weight.grad
-
-
 def norm_arguments(devices: list[Any]) -> tuple[Any, ...]:
     """A norm and its input on the GPU; the weight that was loaded for it on the CPU."""
     return ScaledNorm(8, devices[0]), torch.randn(8), torch.randn(4, 8).to(devices[0])
@@ -47,20 +35,29 @@ def norm_reference(norm: Any, weight: Any, x: Any) -> Any:
 
 
 EXERCISES = {
-    "a": Exercise(
-        parameters=("embedding", "words"),
-        arguments=gradient_arguments,
-        reference=gradient_reference,
-        on_error="Which name was taken before the move? The embedding's to() gave its weight new memory.",
-        on_wrong_device="Move the embedding and the words to the GPU, and leave the gradient there.",
-        on_wrong_numbers="A part of the gradient is missing: score with the embedding's weight itself, not its .data.",
-        result_on=0,
+    "a": Prediction(
+        setup="""
+import torch
+
+total = torch.zeros(3)
+x = torch.ones(3, device="cuda")
+""",
+        programs=(
+            "result = total; result += x",
+            "result = total; result[0:3] = x",
+            "result = 0; result += x",
+            "result = x; result += torch.tensor(2.0)",
+            "result = torch.tensor(2.0); result += x.sum()",
+            'result = total; total.to("cuda"); result += 1',
+        ),
+        result="result",
+        on_wrong="What is written into never moves. Only a copy fetches values. A Python number has no device.",
     ),
     "b": Exercise(
         parameters=("norm", "weight", "x"),
         arguments=norm_arguments,
         reference=norm_reference,
-        on_error="What is written into, norm.scale, stays where it is: what is to be added has to come to it.",
+        on_error="The tensor that is written into, norm.scale, stays where it is. So the weight has to come to it.",
         on_wrong_device="Leave the norm on the GPU, and bring the weight to it.",
         on_wrong_numbers="The memory of norm.scale does not hold weight + 1. Write into the tensor that is there.",
         result_on=0,

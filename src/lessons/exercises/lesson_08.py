@@ -5,57 +5,56 @@ from typing import Any
 import torch
 from torch import nn
 
-from lessons.exercises import Exercise
+from lessons.exercises import Exercise, Prediction
 from lessons.exercises.staying import never_fetched
 
 
-def totals_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """The losses of three epochs of four steps, on the GPU."""
-    return ([never_fetched(loss) for loss in torch.rand(12).to(devices[0])],)
+def confusion_arguments(devices: list[Any]) -> tuple[Any, ...]:
+    """A classifier of three classes, and two epochs of three batches with their labels, all on the GPU."""
+
+    def on_gpu(tensor: Any) -> Any:
+        return never_fetched(tensor.to(devices[0]))
+
+    def epoch() -> Any:
+        return [(on_gpu(torch.randn(16, 4)), on_gpu(torch.randint(3, (16,)))) for _ in range(3)]
+
+    return nn.Linear(4, 3).to(devices[0]), [epoch(), epoch()]
 
 
-def totals_reference(losses: Any) -> Any:
-    return torch.stack(losses).reshape(3, 4).sum(dim=1)
-
-
-def averaged_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """A model and the average of its weights on the GPU; six batches on the CPU."""
-    model, average = nn.Linear(3, 2).to(devices[0]), nn.Linear(3, 2).to(devices[0])
-
-    def refuse(module: nn.Module, inputs: tuple[Any, ...]) -> None:
-        # Not of the average itself, or the code to mend would fail before it shows its error.
-        if model.weight.device.type != devices[0].type:
-            raise RuntimeError(f"leave the model on {devices[0]}.")
-
-    average.register_forward_pre_hook(refuse)
-    return model, average, [torch.randn(4, 3) for _ in range(6)]
-
-
-def averaged_reference(model: Any, average: Any, batches: Any) -> Any:
-    with torch.no_grad():
-        for _ in batches:
-            model.weight.mul_(0.5)
-            average.weight.lerp_(model.weight, 0.1)
-        return average(batches[-1])
+def confusion_reference(model: Any, epochs: Any) -> Any:
+    kept = []
+    for batches in epochs:
+        cells = torch.cat([label * 3 + model(batch).argmax(dim=1) for batch, label in batches])
+        kept.append(torch.bincount(cells, minlength=9).reshape(3, 3))
+    return torch.stack(kept)
 
 
 EXERCISES = {
-    "a": Exercise(
-        parameters=("losses",),
-        arguments=totals_arguments,
-        reference=totals_reference,
-        on_error="Steps 0 to 3 ran. Which line then puts another tensor under the name total?",
-        on_wrong_device="Leave the losses there, and make each new total where they are.",
-        on_wrong_numbers="Each number is the sum of its own four losses. zero_() empties the total in kept, too.",
-        result_on=0,
+    "a": Prediction(
+        setup="""
+import torch
+
+loss = torch.tensor(0.5, device="cuda")
+total = torch.zeros((), device="cuda")
+""",
+        programs=(
+            "total = torch.zeros(()); total += loss",
+            "total = torch.zeros(()); total = total + loss",
+            "total.zero_(); total += loss",
+            "total += loss; total = torch.zeros(())",
+            "total = torch.stack([loss.cpu(), loss])",
+            "total = torch.zeros_like(loss); total += loss",
+        ),
+        result="total",
+        on_wrong="For each line: which tensor does the name total mean last, and was it created or only written into?",
     ),
     "b": Exercise(
-        parameters=("model", "average", "batches"),
-        arguments=averaged_arguments,
-        reference=averaged_reference,
-        on_error="The first two updates ran. What did sampling do to average, for good?",
-        on_wrong_device="Leave both models on the GPU: the batch that is sampled from joins them.",
-        on_wrong_numbers="The sample differs from the CPU's: sample from the average, and update it in each step.",
+        parameters=("model", "epochs"),
+        arguments=confusion_arguments,
+        reference=confusion_reference,
+        on_error="The first epoch ran. Which line then puts another tensor under the name matrix?",
+        on_wrong_device="Leave the model and the batches there, and make each new matrix where they are.",
+        on_wrong_numbers="Each matrix counts its own epoch. zero_() empties the matrix in kept, too.",
         result_on=0,
     ),
 }

@@ -344,6 +344,14 @@ for epoch in range(3):
     metric.update(x, 2 * x)
     metric.reset()
 """,
+    "a total that was on the GPU until the end of its loop": """
+device = torch.device("cuda")
+total = torch.zeros((), device=device)
+for epoch in range(2):
+    for loss in torch.ones(3, device=device):
+        total += loss
+    total = torch.zeros(())  # <-
+""",
     "a list from two devices": """
 memory = [torch.tensor(0) for _ in range(6)]
 memory.append(torch.tensor(1, device="cuda"))

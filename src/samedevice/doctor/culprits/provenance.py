@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from samedevice.introspect import objects
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call
 from samedevice.introspect.objects import MISSING
-from samedevice.introspect.origins import Origin, find_origin, kind_of
+from samedevice.introspect.origins import Origin, device_argument, find_origin, gives, kind_of
 from samedevice.introspect.outside import given_outside, is_from_outside
 from samedevice.introspect.values import value
 
@@ -57,7 +58,7 @@ def follow(tensor: Any, name: str, call: Call, failure: Failure) -> Provenance:
         if call.scope is None:
             return Provenance(_UNKNOWN, call, name)
         root = (re.match(r"\w*", name) or [""])[0]
-        origin = find_origin(name, call.scope, line, failed)
+        origin = _as_it_was_reset(find_origin(name, call.scope, line, failed), name, tensor, call)
         if _is_unknown(origin) and root != "self" and "(" not in name:
             origin = find_origin(root, call.scope, line, failed)
             if _is_unknown(origin) and is_from_outside(root, call):
@@ -216,8 +217,25 @@ def _computed_from(origin: Origin, tensor: Any, call: Call) -> str:
     return tensors[0] if before.kind == "argument" else ""
 
 
+def _as_it_was_reset(origin: Origin, name: str, tensor: Any, call: Call) -> Origin:
+    """Return what gave the name its value further down in a loop, if the origin names another device than it has."""
+    asked = device_argument(origin.value) if origin.kind == "created" and isinstance(origin.value, ast.Call) else None
+    device = value(asked, call) if asked is not None else MISSING
+    if not objects.is_tensor(tensor) or not (objects.is_one_of(device, str) or objects.is_device(device)):
+        return origin
+    if str(device).partition(":")[0] == objects.device(tensor).partition(":")[0]:
+        return origin
+    below = [gives(node, name) for loop in _loops(call) for node in ast.walk(loop) if node is not origin.statement]
+    resets = (found for found in below if found is not None and found.kind == "created")
+    return next((found for found in resets if getattr(found.statement, "lineno", 0) > call.line), origin)
+
+
 def _is_in_a_loop(call: Call) -> bool:
+    return any(_loops(call))
+
+
+def _loops(call: Call) -> Iterator[ast.For | ast.While]:
+    """Yield the loops around the line of a call."""
     for loop in ast.walk(call.scope) if call.scope is not None else ():
         if isinstance(loop, (ast.For, ast.While)) and loop.lineno <= call.line <= (loop.end_lineno or 0):
-            return True
-    return False
+            yield loop
