@@ -177,11 +177,17 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
+class Server(http.server.ThreadingHTTPServer):
+    """One that lets a page ask for all of its files at once: with room for five, others would be refused."""
+
+    request_queue_size = 128
+
+
 @contextlib.contextmanager
 def served(built: Built) -> Iterator[str]:
     """The address at which a site is served, under a path prefix."""
     handler = functools.partial(Quiet, directory=str(built.folder))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+    with Server(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_address[1]}{PREFIX}"
         server.shutdown()
