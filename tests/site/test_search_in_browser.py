@@ -263,7 +263,7 @@ def test_on_a_phone_the_magnifier_opens_search_and_pasting_into_it_finds(visit, 
     assert first_result(page, next(iter(messages)))
 
 
-def test_a_message_finds_its_lesson_before_one_with_its_small_words_in_headings(visit, address_of_small):
+def test_a_message_finds_its_lesson_before_one_with_its_small_words_in_headings(address_of_small, visit):
     message = "Expected all tensors to be on the same device, but found two"
     lessons = {
         "01-a.ipynb": ["# All on one\n\n## The total to be on it"],
