@@ -11,21 +11,26 @@ import re
 import sys
 import textwrap
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-from samedevice._run import Misuse, run, say
+from samedevice import _program
+from samedevice._program import Misuse
+from samedevice._run import run, say
 
 if TYPE_CHECKING:
     from samedevice.doctor import Diagnosis
 
-_HELP = """\
-usage: samedevice run [--gpus N] [--full] [--summary] SCRIPT [ARGS ...]
-       samedevice explain [--more | --json] [--no-source] [FILE | ID]
+_USAGE_OF_RUN = """\
+samedevice run [--gpus N] [--rng cpu] [--full] [--summary] [--json FILE] [--output-format github]
+                      (SCRIPT | -m MODULE | -) [ARGS ...]"""
+_HELP = f"""\
+usage: {_USAGE_OF_RUN}
+       samedevice explain [--more | --json | --output-format github] [--no-source] [FILE | ID | TEXT]
        samedevice --version
 
-  run      run a script, unchanged, on simulated GPUs
+  run      run a script, or a module (-m), unchanged, on simulated GPUs
   explain  say what a PyTorch device error means, and what to change
 
 `samedevice run --help` and `samedevice explain --help` say more.
@@ -81,30 +86,62 @@ class _Parser(argparse.ArgumentParser):
 def _run(arguments: Sequence[str]) -> int:
     parser = _Parser(
         prog="samedevice run",
-        usage="samedevice run [--gpus N] [--full] [--summary] SCRIPT [ARGS ...]",
-        description="Run a script, unchanged, on simulated GPUs: real values, PyTorch's own rules and messages. "
-        "What follows SCRIPT is the script's. A device error is explained before its traceback.",
-        epilog="The exit code is the script's; 2 if it cannot be run.",
+        usage=_USAGE_OF_RUN,
+        description="Run a program, unchanged, on simulated GPUs: real values, PyTorch's own rules and messages. "
+        "As for python, it is a script, a folder or an archive with a __main__.py, a module behind -m, or what "
+        "standard input holds, for -. What follows is the program's. "
+        "A device error is explained before its traceback.",
+        epilog="The exit code is the program's; 2 if it cannot be run.",
         allow_abbrev=False,
     )
     parser.add_argument("--gpus", type=_gpus, default=2, metavar="N", help=f"how many GPUs, 1 to {_MOST} (default: 2)")
+    parser.add_argument(
+        "--rng",
+        choices=["cuda", "cpu"],
+        default="cuda",
+        help="cpu: GPUs draw the CPU's random numbers, to compare a run with the CPU's digit by digit",
+    )
     parser.add_argument("--full", action="store_true", help="show all of a traceback, libraries' frames included")
     parser.add_argument("--summary", action="store_true", help="at the end, print what moved between devices")
-    options, rest = _split(arguments)
+    parser.add_argument("--json", metavar="FILE", help="write what is known of a device error to FILE, for machines")
+    parser.add_argument(
+        "--output-format",
+        choices=["text", "github"],
+        default="text",
+        help="github: also print annotations of GitHub Actions, which a pull request shows on the line",
+    )
+    options, module, rest = _split(arguments)
     chosen = parser.parse_args(options)
     if not any(rest[:1]):
-        raise Misuse("name the script: samedevice run train.py")
-    return run(rest[0], rest[1:], gpus=chosen.gpus, full=chosen.full, summary=chosen.summary)
+        example = "-m package.train" if module else "train.py"
+        raise Misuse(f"name the {'module' if module else 'script'}: samedevice run {example}")
+    return run(
+        (_program.module if module else _program.named)(rest[0]),
+        rest[1:],
+        gpus=chosen.gpus,
+        rng=chosen.rng,
+        full=chosen.full,
+        summary=chosen.summary,
+        json_file=chosen.json,
+        annotate=chosen.output_format == "github",
+    )
 
 
-def _split(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """Our options, and from the script on. By hand: argparse would look for options behind the script too."""
+def _split(arguments: Sequence[str]) -> tuple[Sequence[str], bool, Sequence[str]]:
+    """Our options, whether -m ended them, and from the program on.
+
+    By hand: argparse would look for options behind the program too.
+    """
     index = 0
-    while index < len(arguments) and arguments[index].startswith("-"):
-        if arguments[index] == "--":
-            return arguments[:index], arguments[index + 1 :]
-        index += 2 if arguments[index] == "--gpus" else 1
-    return arguments[:index], arguments[index:]
+    while index < len(arguments) and arguments[index].startswith("-") and arguments[index] != "-":
+        option = arguments[index]
+        if option == "--":
+            return arguments[:index], False, arguments[index + 1 :]
+        if option.startswith("-m"):
+            named = [option[2:]] if option[2:] else []
+            return arguments[:index], True, [*named, *arguments[index + 1 :]]
+        index += 2 if option in ("--gpus", "--rng", "--json", "--output-format") else 1
+    return arguments[:index], False, arguments[index:]
 
 
 def _gpus(text: str) -> int:
@@ -116,25 +153,44 @@ def _gpus(text: str) -> int:
 def _explain(arguments: Sequence[str]) -> int:
     parser = _Parser(
         prog="samedevice explain",
-        usage="samedevice explain [--more | --json] [--no-source] [FILE | ID]",
+        usage="samedevice explain [--more | --json | --output-format github] [--no-source] [FILE | ID | TEXT]",
         description="Say what a PyTorch device error means, its likely cause and the line to change. "
-        "Without FILE it reads what is piped or pasted in. Nothing of it is executed, and torch is not needed. "
+        "TEXT is the error itself, in quotes. Without it and without FILE it reads what is piped or pasted in. "
+        "Nothing of it is executed, and torch is not needed. "
         "A Python file that the traceback names is read too, if it lies below this folder.",
-        epilog="Exit code: 0 if it is a device error that we know, 1 if it is none, 2 on misuse.",
+        epilog="Exit code: 0 if it is a device error that we know, 1 if it is not, 2 on misuse.",
         allow_abbrev=False,
     )
-    parser.add_argument("what", nargs="?", metavar="FILE | ID", help="a log or a traceback; or an id such as SD001")
+    parser.add_argument(
+        "what", nargs="?", metavar="FILE | ID | TEXT", help="a log or a traceback; an id such as SD001; or the error"
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--more", action="store_true", help="also why it happened, and how to fix the other causes")
-    form.add_argument("--json", action="store_true", help="for machines")
+    form.add_argument("--json", action="store_true", help="for machines, in the form of diagnosis.schema.json")
+    form.add_argument(
+        "--output-format",
+        choices=["text", "github"],
+        default="text",
+        help="github: annotations of GitHub Actions, which a pull request shows on the line",
+    )
     parser.add_argument("--no-source", action="store_true", help="open no file that the traceback names")
     chosen = parser.parse_args(arguments)
     try:
         heading, diagnosis = _diagnosis(chosen.what, with_source=not chosen.no_source)
     except KeyboardInterrupt:  # while it was being pasted
         return 130
-    answer = diagnosis.more if chosen.more else str(diagnosis)
-    _print(json.dumps(_as_data(diagnosis), indent=2) + "\n" if chosen.json else f"{heading}{answer}")
+    if chosen.json:
+        from samedevice.doctor.data import as_data
+
+        _print(json.dumps(as_data(diagnosis), indent=2) + "\n")
+    elif chosen.output_format == "github":
+        from samedevice.doctor.annotations import as_annotations
+
+        _print(as_annotations(diagnosis))
+    else:
+        from samedevice.doctor.report import as_text, terminal_width
+
+        _print(heading + as_text(diagnosis, whole=chosen.more, width=terminal_width()))
     return 0 if diagnosis.message else 1
 
 
@@ -172,13 +228,21 @@ def _diagnosis(what: str | None, *, with_source: bool) -> tuple[str, "Diagnosis"
             raise Misuse(f"{_short(what)} cannot be read: {error.strerror}.") from None
         if is_id:
             return _of_id(what.upper())
+        diagnosis = explain_log(os.fsencode(what), folder)
+        if diagnosis.message or _is_prose(what):
+            return "", diagnosis
         raise Misuse(
             f"there is no file {_short(what)}, and no error has such an id (they are like SD001). "
-            "To explain a text, pipe or paste it into `samedevice explain`."
+            "To explain a text, put it into quotes, or pipe or paste it into `samedevice explain`."
         ) from None
     if is_id:
-        say(f"{what} is a file here, so the file is read; the error of that id is explained where there is none.")
+        say(f"{what} is a file here, so the file is read; remove or rename it to read about the error of that id.")
     return "", explain_log(text, folder)
+
+
+def _is_prose(text: str) -> bool:
+    """Whether a name that no file has reads as somebody's text, and not as a file whose name was mistyped."""
+    return "\n" in text or (len(text.split()) > 2 and not re.search(r"\.\w{1,5}$", text))
 
 
 def _pasted() -> bytes:
@@ -205,29 +269,6 @@ def _of_id(id_: str) -> tuple[str, "Diagnosis"]:
     text = message.texts[0]["text"]
     # There is no more to paste, and nothing to be surer of.
     return f"{id_}: {message.title}\n\n{textwrap.indent(text, '    ')}\n\n", replace(explain(text), ask="")
-
-
-def _as_data(diagnosis: "Diagnosis") -> dict[str, Any]:
-    from samedevice.doctor.address import error_page
-
-    message, other, place = diagnosis.message, diagnosis.other, diagnosis.place
-    return {
-        "message": message and {"id": message.id, "title": message.title, "page": error_page(message.id)},
-        "says": diagnosis.says,
-        "reads": dict(diagnosis.reads),
-        "place": place and {name: getattr(place, name) for name in ("file", "line", "function", "code")},
-        "causes": [
-            {name: getattr(cause, name) for name in ("id", "title", "because", "why", "fix", "lesson")}
-            for cause in diagnosis.causes
-        ],
-        "culprits": [
-            {name: getattr(culprit, name) for name in ("expression", "device", "cause", "case", "sentence", "fix")}
-            | {"edits": [asdict(edit) for edit in culprit.edits], "instead": culprit.instead}
-            for culprit in diagnosis.culprits
-        ],
-        "other": other and {"id": other.id, "title": other.title, "page": other.link},
-        "ask": diagnosis.ask,
-    }
 
 
 def _short(name: str) -> str:

@@ -9,7 +9,6 @@ Colab has one, and IPython keeps room for no second.
 import contextlib
 import functools
 import sys
-from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -50,11 +49,12 @@ class Diagnoses:
 
         @functools.wraps(show)
         def showtraceback(*args: Any, **kwargs: Any) -> Any:
-            returned = show(*args, **kwargs)
-            self._shown = True
             exc_tuple = args[0] if args else kwargs.get("exc_tuple")
             # Without it IPython shows the error that is being handled, else the last one, as `%tb` does.
             error = (exc_tuple or sys.exc_info())[1]
+            self._cut(getattr(sys, "last_value", None) if error is None else error)
+            returned = show(*args, **kwargs)
+            self._shown = True
             self._follow(getattr(sys, "last_value", None) if error is None else error)
             return returned
 
@@ -78,6 +78,16 @@ class Diagnoses:
             self._follow(result.error_in_exec)
         self._shown = False
         self._publisher()
+
+    def _cut(self, error: object) -> None:
+        """Hide the simulation's frames, as `samedevice run` does; `%xmode Verbose` shows them."""
+        is_verbose = getattr(getattr(self._shell, "InteractiveTB", None), "mode", "") == "Verbose"
+        if self._stopped or is_verbose or not isinstance(error, BaseException):
+            return
+        with contextlib.suppress(Exception):
+            from samedevice.introspect.tracebacks import cut_the_simulation
+
+            cut_the_simulation(error)
 
     def _follow(self, error: BaseException | None) -> None:
         """Show the diagnosis of an error, if it is about devices. Nothing that fails here reaches the program."""
@@ -109,17 +119,12 @@ class Diagnoses:
         if name_of is None:
             return diagnosis
 
-        def shown(file: str) -> str:
+        def shown(file: str, line: int) -> tuple[str, int]:
             # A frame's file has forward slashes, on Windows too.
             named = name_of(file) or name_of(str(PurePath(file)))
-            return " ".join(named) if named else file
+            return " ".join(named) if named else file, line
 
-        place = replace(diagnosis.place, file=shown(diagnosis.place.file)) if diagnosis.place else None
-        culprits = [
-            replace(culprit, edits=tuple(replace(edit, file=shown(edit.file)) for edit in culprit.edits))
-            for culprit in diagnosis.culprits
-        ]
-        return replace(diagnosis, place=place, culprits=tuple(culprits))
+        return diagnosis.relocated(shown)
 
     def _publisher(self) -> "DisplayPublisher":
         """Where tracebacks go: in a kernel `%%capture` takes what is displayed, yet leaves the traceback."""

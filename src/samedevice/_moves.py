@@ -67,7 +67,7 @@ def summary() -> list[str]:
         share = "" if most == tensors else f"{most:,} of them "
         lines.append(
             f"{direction[0]} to {direction[1]}: {counted(tensors, 'tensor')}, "
-            f"{_size(_bytes[direction])}; {share}at {Path(file).name}, line {line}"
+            f"{_size(_bytes[direction])}; {share}at {_shown(file)}, line {line}"
         )
     return lines
 
@@ -76,7 +76,7 @@ def _note(tensor: torch.Tensor, device: torch.device) -> None:
     direction = str(device_of(tensor)), str(device)
     elements = tensor.numel() if tensor.layout is torch.strided else tensor._nnz()
     frame = sys._getframe(2)
-    while frame.f_back is not None and _is_library(frame.f_code.co_filename):
+    while frame.f_back is not None and _is_passed_over(frame.f_code.co_filename):
         frame = frame.f_back
     with _lock:
         _tensors[direction] += 1
@@ -84,7 +84,14 @@ def _note(tensor: torch.Tensor, device: torch.device) -> None:
         _places[*direction, frame.f_code.co_filename, frame.f_lineno] += 1
 
 
-_is_library = functools.cache(is_library)
+@functools.cache
+def _is_passed_over(file: str) -> bool:
+    """Whether no line of the program's is here: a library, or a text that exec() runs, which has a name of no file."""
+    return is_library(file) or (file.startswith("<") and file.endswith(">") and file != "<stdin>")
+
+
+def _shown(file: str) -> str:
+    return "standard input" if file == "<stdin>" else Path(file).name
 
 
 def _size(number: float) -> str:

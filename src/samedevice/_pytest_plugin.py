@@ -22,6 +22,8 @@ from samedevice import gpus
 from samedevice.plurals import counted
 
 if TYPE_CHECKING:
+    import doctest
+
     import torch
 
     from samedevice.doctor import Diagnosis
@@ -29,6 +31,12 @@ if TYPE_CHECKING:
 _COUNTS = range(1, 17)
 
 _SECTION = "samedevice"
+_ANNOTATIONS = "samedevice_annotations"  # an attribute of a report, which pytest-xdist hands on with the rest
+
+_CAUSE = "samedevice_cause"  # the same, for tests that fail for one cause
+
+# The reports by category, while some of them are not shown.
+_hidden: dict[str, list[Any]] = {}
 
 _announcement = pytest.StashKey[str]()
 _own_simulation = pytest.StashKey[Any]()
@@ -104,7 +112,7 @@ def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, py
         report = yield
         # In a unittest.TestCase the error is known from here on.
         if report.failed and call.excinfo and (said := _said(call.excinfo.value)):
-            report.sections.append((_SECTION, said))
+            _attach(report, said, call.excinfo.value)
         return report
     finally:
         _last.clear()
@@ -118,10 +126,48 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
         report = yield
         call = getattr(report, "call", None)  # pytest's own way to hand it on
         if report.failed and call and call.excinfo and "torch" in sys.modules and (said := _said(call.excinfo.value)):
-            report.sections.append((_SECTION, said))
+            _attach(report, said, call.excinfo.value)
         return report
     finally:
         _last.clear()
+
+
+def _attach(report: Any, said: str, error: BaseException) -> None:
+    """Let a report have what was said of its error."""
+    report.sections.append((_SECTION, said))
+    vars(report)[_ANNOTATIONS] = _annotations(error)
+    vars(report)[_CAUSE] = _cause(error)
+
+
+@pytest.hookimpl(specname="pytest_terminal_summary", wrapper=True, tryfirst=True)
+def pytest_terminal_summary_once(terminalreporter: pytest.TerminalReporter) -> Generator[None, object, object]:
+    """Before pytest prints the failures: show each cause once, unless everything is asked for."""
+    option, stats = terminalreporter.config.option, terminalreporter.stats
+    reports = [*stats.get("error", ()), *stats.get("failed", ())]
+    some_are_hidden = option.tbstyle not in ("no", "line") and not option.fulltrace and terminalreporter.verbosity < 2
+    if some_are_hidden and any(getattr(report, _CAUSE, "") for report in reports):
+        from samedevice._pytest_causes import show_once
+
+        _hidden.update(show_once(stats, _SECTION))
+    try:
+        return (yield)
+    finally:
+        _show_all(terminalreporter)
+
+
+def _show_all(terminalreporter: pytest.TerminalReporter) -> None:
+    terminalreporter.stats.update(_hidden)
+    _hidden.clear()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Behind the failures. In a job of GitHub Actions a pull request then shows the culprits on the lines to change."""
+    _show_all(terminalreporter)
+    if os.environ.get("GITHUB_ACTIONS") == "true":
+        reports = [*terminalreporter.getreports("failed"), *terminalreporter.getreports("error")]
+        for annotations in dict.fromkeys(getattr(report, _ANNOTATIONS, "") for report in reports):
+            terminalreporter.write(annotations)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -239,28 +285,60 @@ def _diagnosis(error: BaseException) -> "Diagnosis | None":
     if not _last or _last[0][0] is not error:
         from samedevice.doctor import explain
 
-        diagnosis = explain(_of_a_doctest(error))
+        example = _of_a_doctest(error)
+        if example is None:
+            diagnosis = explain(error)
+        else:
+            from samedevice._doctests import explain_example
+
+            diagnosis = explain_example(example)
         _last[:] = [(error, diagnosis if diagnosis.message else None)]
     return _last[0][1]
 
 
-def _of_a_doctest(error: BaseException) -> BaseException:
-    """What the example raised: doctest reports it by an error of its own, and pytest all of a docstring by another."""
-    if doctest := sys.modules.get("doctest"):
+def _of_a_doctest(error: BaseException) -> "doctest.UnexpectedException | None":
+    """The example that raised: doctest reports it by an error of its own, and pytest all of a docstring by another."""
+    if module := sys.modules.get("doctest"):
         several = type(error).__name__ == "MultipleDoctestFailures"
         for failure in error.failures if several else [error]:  # type: ignore[attr-defined]
-            if isinstance(failure, doctest.UnexpectedException):
-                return failure.exc_info[1]
-    return error
+            if isinstance(failure, module.UnexpectedException):
+                return failure
+    return None
 
 
 def _said(error: BaseException) -> str:
     """The diagnosis as text, or ""; a fault of the doctor's never hides the test's own."""
     try:
         diagnosis = _diagnosis(error)
-        return str(diagnosis) if diagnosis else ""
+        if diagnosis is None:
+            return ""
+        from samedevice.doctor.report import as_text, terminal_width
+
+        return as_text(diagnosis, width=terminal_width(80))  # as pytest has it
     except Exception as fault:
         return f"This error could not be explained: samedevice itself failed ({type(fault).__name__}: {fault})."
+
+
+def _cause(error: BaseException) -> str:
+    """What tests that fail for one cause share, or ""."""
+    from samedevice._pytest_causes import cause_of
+
+    try:
+        diagnosis = _diagnosis(error)
+        return cause_of(diagnosis) if diagnosis else ""
+    except Exception:  # `_said` tells of the doctor's own faults
+        return ""
+
+
+def _annotations(error: BaseException) -> str:
+    """The diagnosis as annotations of GitHub Actions, or ""."""
+    from samedevice.doctor.annotations import as_annotations
+
+    try:
+        diagnosis = _diagnosis(error)
+        return as_annotations(diagnosis) if diagnosis else ""
+    except Exception:  # `_said` tells of the doctor's own faults
+        return ""
 
 
 def _hide_the_simulation() -> None:

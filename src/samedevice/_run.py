@@ -1,15 +1,14 @@
-"""`samedevice run`: a script as `python SCRIPT ARGS...` would run it, but on simulated GPUs.
+"""`samedevice run`: a program as `python SCRIPT ARGS...` would run it, but on simulated GPUs.
 
-The simulation begins when torch has been imported, not before: what a script sets first (CUDA_VISIBLE_DEVICES,
+The simulation begins when torch has been imported, not before: what a program sets first (CUDA_VISIBLE_DEVICES,
 OMP_NUM_THREADS) counts, and a name bound by `from torch import tensor` is the simulation's. It ends with the process.
 """
 
 import atexit
-import builtins
 import contextlib
 import importlib.machinery
-import io
 import itertools
+import json
 import os
 import sys
 import threading
@@ -17,65 +16,72 @@ import traceback
 import types
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from samedevice._program import Misuse, Program
 from samedevice.introspect import exceptions
 from samedevice.introspect.tracebacks import without_our_frames
 from samedevice.plurals import counted
 
-# These start processes of their own, in which nothing would be simulated.
-_LAUNCHERS = {
-    "torchrun": "torchrun -m samedevice run",
-    "accelerate": "accelerate launch -m samedevice run",
-    "python": "samedevice run",
-    "python3": "samedevice run",
-}
+if TYPE_CHECKING:
+    from samedevice.doctor import Diagnosis
 
 
-class Misuse(Exception):  # noqa: N818 - the program's user erred, not the program
-    """What is wrong with what was asked for, in one sentence that says what to do."""
+def run(
+    program: Program,
+    arguments: Sequence[str],
+    *,
+    gpus: int,
+    rng: Literal["cpu", "cuda"] = "cuda",
+    full: bool = False,
+    summary: bool = False,
+    json_file: str | None = None,
+    annotate: bool = False,
+) -> int:
+    """Run a program as `__main__` on simulated GPUs; returns 0 when it has ended.
 
-
-def run(script: str, arguments: Sequence[str], *, gpus: int, full: bool = False, summary: bool = False) -> int:
-    """Run `script` as `__main__` on simulated GPUs; returns 0 when it has ended.
-
-    What the script raises is reported as Python would, and passed on for Python to end the process by: its SystemExit
+    What the program raises is reported as Python would, and passed on for Python to end the process by: its SystemExit
     with its code, KeyboardInterrupt with its signal, anything else with exit code 1. A device error is explained first.
 
     Arguments:
-        script: its path.
+        program: what to run.
         arguments: what it finds in sys.argv[1:].
         gpus: how many GPUs.
+        rng: whose random numbers they draw.
         full: show all frames of a device error's traceback, of any other the simulation's too.
         summary: print what moved between devices when the process ends.
+        json_file: where to write what is known of the first device error, or that there was none; None for nowhere.
+        annotate: also print annotations of GitHub Actions on standard output.
 
     Raises:
-        Misuse: the script cannot be read or compiled, or is a launcher of other processes.
-        BaseException: what the script raised.
+        Misuse: there is no such module.
+        BaseException: what the program raised.
 
     Example:
-        >>> run("train.py", ["--epochs", "2"], gpus=2)  # doctest: +SKIP
+        >>> run(_program.named("train.py"), ["--epochs", "2"], gpus=2)  # doctest: +SKIP
         0
     """
-    try:
-        path = script if Path(script).is_absolute() else f"{Path.cwd()}{os.sep}{script}"  # as Python has it: "./" stays
-    except OSError as error:
-        raise Misuse(f"the current directory cannot be read: {error.strerror}. Change to one that exists.") from None
-    program = _compiled(script, path)
-    beginning = _Beginning(gpus, summary)
-    standard_hook, threading.excepthook = sys.excepthook, _in_thread(threading.excepthook, full)
-    _become_main(script, path, arguments)
+    beginning = _Beginning(gpus, rng, summary)
+    told = _Told(json_file, annotate)
+    standard_hook, threading.excepthook = sys.excepthook, _in_thread(threading.excepthook, full, told)
+    program.become_main(arguments)
     beginning.wait_for_torch()
     try:
-        exec(program, vars(sys.modules["__main__"]))
+        program.execute()
+        told.end()
         return 0
+    except Misuse:
+        beginning.failed = True
+        raise
     except SystemExit:
+        told.end()
         raise
     except BaseException as error:
         failure = error
     # Here no error is being handled, as where Python calls sys.excepthook.
     beginning.failed = True
-    _report(failure, full, path, standard_hook)
+    _report(failure, full, program.file, standard_hook, told)
+    told.end()
     if isinstance(failure, ModuleNotFoundError) and failure.name == "torch":
         say(f"{sys.executable!a} has no torch: use the Python that has it, as in `python -m samedevice run`.")
     hook = getattr(sys, "excepthook", standard_hook)
@@ -92,49 +98,11 @@ def say(sentence: str) -> None:
     _write(f"samedevice: {sentence}\n")
 
 
-def _compiled(script: str, path: str) -> types.CodeType:
-    name = ascii(script)
-    if Path(script).name in _LAUNCHERS:
-        inside = _LAUNCHERS[Path(script).name]
-        raise Misuse(f"{name} starts processes that would not be simulated: use `{inside} SCRIPT ...` instead.")
-    try:
-        if Path(path).is_dir():
-            raise Misuse(f"{name} is a directory: name the script in it.")
-        with io.open_code(path) as file:
-            source = file.read()
-    except FileNotFoundError:
-        raise Misuse(f"there is no script {name}.") from None
-    except OSError as error:
-        raise Misuse(f"{name} cannot be read: {error.strerror}.") from None
-    try:
-        return compile(source, path, "exec", dont_inherit=True)
-    except (MemoryError, RecursionError):
-        raise Misuse(f"{name} is not valid Python: it is nested too deeply.") from None
-    except (SyntaxError, ValueError) as error:  # ValueError: Python 3.11, of a null byte
-        line = getattr(error, "lineno", None)
-        what = f"{error.msg} (line {line})" if isinstance(error, SyntaxError) and line else str(error)
-        raise Misuse(f"{name} is not valid Python: {what}.") from None
-
-
-def _become_main(script: str, path: str, arguments: Sequence[str]) -> None:
-    """What `python SCRIPT` does before the first line. Pickle and spawned processes look for it in sys.modules."""
-    main = types.ModuleType("__main__")
-    main.__file__ = path
-    main.__loader__ = importlib.machinery.SourceFileLoader("__main__", path)
-    vars(main).update(__builtins__=builtins, __cached__=None)
-    if "__annotations__" in vars(sys.modules["__main__"]):
-        vars(main)["__annotations__"] = {}
-    sys.modules["__main__"] = main
-    sys.argv[:] = [script, *arguments]
-    if not sys.flags.safe_path:
-        sys.path[0] = str(Path(path).resolve().parent)
-
-
 class _Beginning:
     """Begins the simulation as soon as torch is imported."""
 
-    def __init__(self, gpus: int, summary: bool) -> None:
-        self.gpus, self.summary = gpus, summary
+    def __init__(self, gpus: int, rng: Literal["cpu", "cuda"], summary: bool) -> None:
+        self.gpus, self.rng, self.summary = gpus, rng, summary
         self.begun = self.failed = False
 
     def wait_for_torch(self) -> None:
@@ -170,9 +138,10 @@ class _Beginning:
             sys.meta_path.remove(self)
         try:
             real = _real_gpus()
-            from samedevice.simulation import devices, simulate_cuda
+            from samedevice.simulation import devices, process_group_nccl, simulate_cuda
 
-            simulate_cuda(self.gpus).start()
+            process_group_nccl.tell = say
+            simulate_cuda(self.gpus, rng=self.rng).start()
         except Exception as error:  # a torch.py of the user's own, a torch of long ago
             self.failed = True
             what = f"{type(error).__name__}: {error}".partition("\n")[0]
@@ -190,9 +159,8 @@ class _Beginning:
         if devices.count() < self.gpus:
             seen = f", {devices.count()} of them seen through CUDA_VISIBLE_DEVICES={os.environ['CUDA_VISIBLE_DEVICES']}"
         unused = f"; {counted(real, 'real GPU')} of this machine stay{'s' * (real == 1)} unused" if real else ""
-        say(f"{counted(self.gpus, 'simulated GPU')}, on the CPU{seen}{unused}.")
-        if {"TORCHELASTIC_RUN_ID", "RANK", "LOCAL_RANK"} & os.environ.keys():  # torchrun, and what is like it
-            say('NCCL is not simulated. gloo works between simulated GPUs, if named: init_process_group("gloo").')
+        numbers = ", with the CPU's random numbers" if self.rng == "cpu" else ""
+        say(f"{counted(self.gpus, 'simulated GPU')}, on the CPU{numbers}{seen}{unused}.")
 
     def _end(self) -> None:
         if not self.begun and not self.failed:
@@ -213,9 +181,42 @@ def _real_gpus() -> int:
         return int(torch.cuda.device_count())
 
 
-def _report(error: BaseException, full: bool, path: str, standard_hook: Callable[..., Any]) -> None:
+class _Told:
+    """What is told of device errors beside the text: a file of JSON, annotations of GitHub Actions."""
+
+    def __init__(self, json_file: str | None, annotate: bool) -> None:
+        self._file = Path(json_file).absolute() if json_file is not None else None  # the script may change directory
+        self._annotate = annotate
+        self._folder = Path.cwd() if annotate else None
+        self._first: Diagnosis | None = None
+
+    def tell(self, diagnosis: "Diagnosis") -> None:
+        """Note a device error, and annotate it at once."""
+        self._first = self._first or diagnosis
+        if self._annotate:
+            from samedevice.doctor.annotations import as_annotations
+
+            with contextlib.suppress(Exception):  # of a stdout of the script's own
+                sys.stdout.write(as_annotations(diagnosis, self._folder))
+                sys.stdout.flush()
+
+    def end(self) -> None:
+        """Write the file, if one was asked for."""
+        if self._file is None:
+            return
+        from samedevice.doctor.data import as_data
+        from samedevice.doctor.diagnosis import Diagnosis
+
+        data = as_data(self._first or Diagnosis(None, "The script raised no device error."))
+        try:
+            self._file.write_text(json.dumps(data, indent=2) + "\n", "utf-8")
+        except OSError as error:
+            say(f"{str(self._file)!a} cannot be written: {error.strerror}.")
+
+
+def _report(error: BaseException, full: bool, path: str, standard_hook: Callable[..., Any], told: _Told) -> None:
     """Print what Python prints of an uncaught error, without our frames; a device error's diagnosis before it."""
-    diagnosed = _explain(error)
+    diagnosed = _explain(error, told)
     _forget_ours(error, full)
     hook: Any = getattr(sys, "excepthook", standard_hook)
     if diagnosed and hook is standard_hook and not full:
@@ -236,13 +237,13 @@ def _report(error: BaseException, full: bool, path: str, standard_hook: Callable
         sys.__excepthook__(type(error), error, exceptions.traceback(error))
 
 
-def _in_thread(hook: Callable[[Any], Any], full: bool) -> Callable[[Any], None]:
+def _in_thread(hook: Callable[[Any], Any], full: bool, told: _Told) -> Callable[[Any], None]:
     """threading.excepthook, to which an error in a thread comes: the process goes on."""
 
     def explain_first(args: Any) -> None:
         error = args.exc_value
         if error is not None:
-            _explain(error)
+            _explain(error, told)
             _forget_ours(error, full)
             args = threading.ExceptHookArgs((args.exc_type, error, exceptions.traceback(error), args.thread))
         hook(args)
@@ -250,12 +251,15 @@ def _in_thread(hook: Callable[[Any], Any], full: bool) -> Callable[[Any], None]:
     return explain_first
 
 
-def _explain(error: BaseException) -> bool:
+def _explain(error: BaseException, told: _Told) -> bool:
     """Print the diagnosis of a device error; whether it is one."""
-    diagnosis = _diagnosis(error) if isinstance(error, Exception | BaseExceptionGroup) else ""
-    if diagnosis:
-        _write(f"\n{diagnosis}\n")
-    return bool(diagnosis)
+    diagnosis = _diagnosis(error) if isinstance(error, Exception | BaseExceptionGroup) else None
+    if diagnosis is not None:
+        from samedevice.doctor.report import as_text, terminal_width
+
+        _write(f"\n{as_text(diagnosis, width=terminal_width())}\n")
+        told.tell(diagnosis)
+    return diagnosis is not None
 
 
 def _write(text: str) -> None:
@@ -272,14 +276,15 @@ def _forget_ours(error: BaseException, full: bool) -> None:
         BaseException.with_traceback(raised, trace)  # a frozen class may not be set
 
 
-def _diagnosis(error: BaseException) -> str:
+def _diagnosis(error: BaseException) -> "Diagnosis | None":
     try:
         from samedevice.doctor import explain
 
         diagnosis = explain(error)
-        return str(diagnosis) if diagnosis.message else ""
+        str(diagnosis)
+        return diagnosis if diagnosis.message else None
     except Exception:  # a fault of ours must not hide the program's
-        return ""
+        return None
 
 
 def _folded(error: BaseException, path: str) -> str:
@@ -287,10 +292,14 @@ def _folded(error: BaseException, path: str) -> str:
     from samedevice.introspect.libraries import is_library
 
     class Folded(traceback.StackSummary):
+        def of_the_program(self) -> list[traceback.FrameSummary]:
+            """Return the frames without those by which Python itself begins a module."""
+            return list(itertools.dropwhile(lambda frame: frame.filename == "<frozen runpy>", self))
+
         def format(self, **options: Any) -> list[str]:
             lines = []
             for folded, frames in itertools.groupby(
-                self, lambda frame: frame.filename != path and is_library(frame.filename)
+                self.of_the_program(), lambda frame: frame.filename != path and is_library(frame.filename)
             ):
                 those = list(frames)
                 if folded:

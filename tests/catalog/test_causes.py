@@ -42,6 +42,13 @@ AS_A_SCRIPT = {
     "synchronizing_call",
 }
 
+# What starts processes takes seconds: `make test-rest` runs it.
+RUN = [
+    pytest.param(cause, id=cause.id, marks=[pytest.mark.slow] if cause.id in AS_A_SCRIPT else [])
+    for cause in CAUSES.values()
+    if cause.raises
+]
+
 SIMULATION = "from samedevice import simulate_cuda; simulate_cuda(devices=2).start()\n"
 
 
@@ -89,14 +96,14 @@ def scripts(cause_id: str) -> dict[str, str]:
 
 
 @pytest.mark.filterwarnings("ignore:for .* copying from a non-meta parameter:UserWarning")
-@pytest.mark.parametrize("cause", RAISED)
+@pytest.mark.parametrize("cause", RUN)
 def test_the_failing_lines_raise_the_message_that_the_cause_names(cause: Cause) -> None:
     diagnosis = explain(error_of(cause, cause.before))
     assert diagnosis.message is not None, diagnosis.says
     assert diagnosis.message.id == cause.raises
 
 
-@pytest.mark.parametrize("cause", RAISED)
+@pytest.mark.parametrize("cause", RUN)
 def test_the_mended_lines_run_to_their_end(cause: Cause) -> None:
     assert error_of(cause, cause.after) == ""
 

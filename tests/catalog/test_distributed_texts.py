@@ -55,6 +55,17 @@ def on_meta():
     model(torch.randn(2, 8, device="cuda"))
 
 
+def on_meta_and_called_again():
+    with torch.device("meta"):
+        model = nn.Linear(8, 4)
+    fully_shard(model, mesh=init_device_mesh("cpu", (1,)))
+    try:
+        model(torch.randn(2, 8))
+    except RuntimeError:
+        model.to_empty(device="cpu")
+    model(torch.randn(2, 8))
+
+
 def mixed():
     distribute_tensor(torch.randn(8, 4), init_device_mesh("cpu", (1,)), [Shard(0)]) + torch.ones(8, 4)
 
@@ -63,10 +74,10 @@ said = {}
 with simulate_cuda(devices=2):
     torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
     for program in (two_gpus, cpu_and_gpu, another_gpu, offloaded_and_moved, moved_to_the_cpu,
-                    synchronized_on_the_cpu, on_meta, mixed):
+                    synchronized_on_the_cpu, on_meta, on_meta_and_called_again, mixed):
         try:
             program()
-        except (RuntimeError, ValueError) as error:
+        except (AttributeError, RuntimeError, ValueError) as error:
             said[program.__name__] = str(error)
     torch.distributed.destroy_process_group()
 print(json.dumps(said))
@@ -92,7 +103,13 @@ def said() -> dict[str, str]:
 
 
 def test_every_program_raises(said: dict[str, str]) -> None:
-    assert sorted(said) == sorted(MESSAGES)
+    assert sorted(said) == sorted([*MESSAGES, "on_meta_and_called_again"])
+
+
+def test_a_second_call_after_a_failed_one_is_named_as_that(said: dict[str, str]) -> None:
+    other = explain(f"AttributeError: {said['on_meta_and_called_again']}").other
+    assert other is not None
+    assert other.id == "fsdp_set_up_halfway"
 
 
 @pytest.mark.parametrize(("program", "message"), MESSAGES.items())

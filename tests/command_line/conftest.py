@@ -10,7 +10,17 @@ import pytest
 
 Process = subprocess.CompletedProcess[str]
 # What a shell, or the run of these tests itself, might have set.
-SETTINGS = ("CUDA_VISIBLE_DEVICES", "RANK", "LOCAL_RANK", "WORLD_SIZE", "TORCHELASTIC_RUN_ID", "PYTHONSAFEPATH")
+SETTINGS = (
+    *("CUDA_VISIBLE_DEVICES", "RANK", "LOCAL_RANK", "WORLD_SIZE", "TORCHELASTIC_RUN_ID"),
+    *("PYTHONSAFEPATH", "COLUMNS"),
+)
+
+
+@pytest.fixture(autouse=True)
+def unset(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For the commands that a test calls in this process: a lesson's exercise may have set COLUMNS."""
+    for name in SETTINGS:
+        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture

@@ -83,18 +83,30 @@ def test_a_directory_named_like_an_id_does_not_win(capsys, here):
     assert (out.startswith("SD002: "), err) == (True, "")
 
 
+@pytest.mark.parametrize("text", [TEXT.strip(), TEXT, f"[rank0]: {TEXT}", TEXT.partition(": ")[2].strip()])
+def test_the_text_itself_may_be_given(capsys, text):
+    assert main(["explain", text]) == 0
+    assert capsys.readouterr() == (str(explain(text)), "")
+
+
+@pytest.mark.parametrize("text", ["too many values to unpack (expected 2)", "all is\nwell.log"])
+def test_a_text_that_is_no_device_error_is_no_misuse(capsys, text):
+    assert main(["explain", text]) == 1
+    assert capsys.readouterr() == (str(explain(text)), "")
+
+
 def test_json_has_what_a_machine_needs(capsys, here):
     frame = f'Traceback (most recent call last):\n  File "train.py", line 12, in step\n    y = layer(x)\n{TEXT}'
     (here / "job.log").write_text(frame)
     assert main(["explain", "--json", "job.log"]) == 0
     data = json.loads(capsys.readouterr().out)
-    assert list(data) == ["message", "says", "reads", "place", "causes", "culprits", "other", "ask"]
+    assert list(data) == ["schema", "message", "says", "reads", "place", "culprits", "causes", "other", "ask"]
     assert data["message"]["id"] == "SD001"
     assert data["message"]["page"].endswith("/errors/sd001/")
     assert (data["reads"]["argument"], data["reads"]["device"], data["reads"]["others"]) == ("mat1", "cpu", "cuda:0")
     assert data["place"] == {"file": "train.py", "line": 12, "function": "step", "code": "y = layer(x)"}
     assert data["causes"][0]["id"] == "input_not_moved"
-    assert set(data["causes"][0]) == {"id", "title", "because", "why", "fix", "lesson"}
+    assert set(data["causes"][0]) == {"id", "case", "title", "because", "why", "fix", "lesson"}
     assert data["other"] is None
     (culprit,) = data["culprits"]
     assert (culprit["expression"], culprit["cause"]) == ("x", "input_not_moved")
@@ -137,7 +149,7 @@ def test_json_of_what_is_not_recognised_is_json_too(capsys, here):
     ("arguments", "says"),
     [
         (["missing.log"], ["'missing.log'", "SD001", "pipe or paste"]),
-        ([TEXT], ["'RuntimeError: Expected all", "..."]),
+        (["my training job.log"], ["there is no file 'my training job.log'", "into quotes"]),
         (["x" * 5000], ["there is no file"]),
         (["SD999"], ["SD999", "from SD001 to SD"]),
         (["."], ["'.' is a directory"]),

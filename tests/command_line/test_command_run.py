@@ -3,12 +3,14 @@
 import os
 import re
 import sys
+import zipapp
+import zipfile
 from importlib.metadata import entry_points, version
 from pathlib import Path
 
 import pytest
 
-from samedevice import _run
+from samedevice import _program
 from samedevice._cli import main
 
 RUN = ("-m", "samedevice", "run")
@@ -48,6 +50,76 @@ def test_a_safe_path_stays_safe(python, tmp_path):
     plain, run = python("-P", "look.py"), python("-P", *RUN, "look.py")
     assert run.stdout == plain.stdout
     assert str(tmp_path) not in run.stdout.splitlines()[0].partition("[")[2].replace("look.py", "")
+
+
+# Each way to name a program, and what it is read from.
+WAYS = {
+    "module": ["-m", "pkg.train"],
+    "module in one word": ["-mpkg.train"],
+    "package": ["-m", "pkg"],
+    "folder": ["./pkg"],
+    "archive": ["below/../pkg.pyz"],
+    "standard input": ["-"],
+}
+
+
+def write_package(folder, program):
+    """The same program as a module of a package, as its __main__.py and in an archive."""
+    (folder / "below").mkdir()
+    (folder / "pkg").mkdir()
+    for name, text in {"__init__": "", "train": program, "__main__": program}.items():
+        (folder / "pkg" / f"{name}.py").write_text(text)
+    zipapp.create_archive(folder / "pkg", folder / "pkg.pyz")
+
+
+def without_addresses(text):
+    return re.sub("0x[0-9a-f]+", "0x", text)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_module_a_folder_an_archive_and_standard_input_see_what_python_shows_them(python, tmp_path, way):
+    curious = CURIOUS.replace("print(inspect.getsource(Here), ", "print(") if way == "standard input" else CURIOUS
+    write_package(tmp_path, curious)
+    arguments = [*WAYS[way], "--gpus", "3", "--", "--help", "-x", "-m", "-"]
+    for safe in ((), ("-P",)) if WAYS[way][0][:2] != "-m" else ((),):
+        plain = python(*safe, *arguments, input=curious)
+        run = python(*safe, *RUN, *arguments, input=curious)
+        assert without_addresses(run.stdout) == without_addresses(plain.stdout)
+        assert "__main__ " in run.stdout
+        assert (run.returncode, run.stderr) == (0, NO_TORCH)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("end", ["1 / 0", "import sys; sys.exit(3)"])
+def test_they_end_as_under_python(python, tmp_path, way, end):
+    program = f"def end():\n    {end}\n\n\nprint('begun')\nend()\n"
+    write_package(tmp_path, program)
+    plain, run = python(*WAYS[way], input=program), python(*RUN, *WAYS[way], input=program)
+    assert (run.returncode, run.stdout) == (plain.returncode, plain.stdout)
+    # From Python 3.13 on, what stands in linecache is shown: the lines of standard input are there for the doctor.
+    shown, expected = (
+        [line for line in one.stderr.removesuffix(NO_TORCH).splitlines() if way != "standard input" or "  File" in line]
+        for one in (run, plain)
+    )
+    assert shown == expected
+
+
+def test_the_installed_command_finds_modules_where_python_m_does(python, tmp_path):
+    write_package(tmp_path, "import sys\nprint(sys.path[0], sys.argv)\n")
+    as_installed = "import sys; sys.path[0] = '/bin'; from samedevice._cli import main; sys.exit(main())"
+    run = python("-c", as_installed, "run", "-m", "pkg.train", "-m")
+    assert run.stdout == python("-m", "pkg.train", "-m").stdout
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_device_error_of_theirs_is_explained_with_its_line(python, tmp_path, way):
+    program = "import torch\n\nweight = torch.ones(3)\nprint(weight * torch.ones(3, device='cuda'))\n"
+    write_package(tmp_path, program)
+    run = python(*RUN, *WAYS[way], input=program)
+    assert run.returncode == 1
+    assert "`weight` (shape (3,)) is on cpu" in run.stderr
+    assert "+ weight = torch.ones(3, device=" in run.stderr
+    assert "_run.py" not in run.stderr and "runpy" not in run.stderr and "of libraries" not in run.stderr
 
 
 def test_the_installed_command_is_the_same_door(python, tmp_path):
@@ -292,39 +364,118 @@ def test_the_summary_says_what_moved_and_where_and_full_shows_all_of_a_traceback
     assert trace.endswith("samedevice: " + "\n  ".join(moved) + "\n")
 
 
-DISTRIBUTED = """
-import os, sys
+RANDOM = """
 import torch
-import torch.distributed as dist
+from torch import nn
 
-rank = int(os.environ["RANK"])
-torch.cuda.set_device(rank)
-dist.init_process_group("gloo", init_method="file://" + sys.argv[1], rank=rank, world_size=2)
-x = torch.full((2,), rank + 1.0, device="cuda")
-dist.all_reduce(x)
-print(x.tolist(), x.device)
-dist.destroy_process_group()
+device = "cuda" if torch.cuda.is_available() else "cpu"
+torch.manual_seed(0)
+torch.cuda.manual_seed_all(7)  # which does nothing where there is no GPU
+model = nn.Sequential(nn.Linear(8, 8, device=device), nn.Dropout(0.5), nn.Linear(8, 2)).to(device)
+optimizer = torch.optim.Adam(model.parameters())
+generator = torch.Generator(device).manual_seed(3)
+for step in range(3):
+    x = torch.randn(4, 8, device=device) + torch.rand(4, 8, generator=generator, device=device)
+    kept = generator.get_state()
+    loss = torch.utils.checkpoint.checkpoint(model, x, use_reentrant=False).square().mean()
+    loss.backward()
+    optimizer.step()
+    again = torch.randperm(5, generator=generator, device=device).tolist()
+    generator.set_state(kept)
+    print(loss.item(), again, torch.randperm(5, generator=generator, device=device).tolist())
+print(torch.randn(2).tolist())
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="gloo over a file, as tested in the simulation's tests")
-def test_under_torchrun_it_says_that_nccl_is_not_simulated_and_gloo_works(python, tmp_path):
-    from concurrent.futures import ThreadPoolExecutor
+def test_with_the_cpus_generator_a_run_has_the_cpus_numbers_digit_by_digit(python, tmp_path):
+    (tmp_path / "train.py").write_text(RANDOM)
+    plain, run = python("train.py", CUDA_VISIBLE_DEVICES=""), python(*RUN, "--rng", "cpu", "train.py")
+    assert run.returncode == plain.returncode == 0, run.stderr
+    assert run.stdout == plain.stdout
+    assert run.stderr == "samedevice: 2 simulated GPUs, on the CPU, with the CPU's random numbers.\n"
+    assert python(*RUN, "train.py").stdout != plain.stdout
 
+
+IN_A_STRING = """
+import torch
+exec("torch.ones(3).to('cuda')")
+exec(compile("torch.ones(3).to('cuda:1')", "<generated>", "exec"))
+"""
+
+
+def test_the_summary_names_the_line_that_ran_a_text_and_standard_input_in_words(python, tmp_path):
+    (tmp_path / "train.py").write_text(IN_A_STRING)
+    run = python(*RUN, "--summary", "train.py")
+    assert "cpu to cuda:0: 1 tensor, 12 B; at train.py, line 3\n" in run.stderr
+    assert "cpu to cuda:1: 1 tensor, 12 B; at train.py, line 4\n" in run.stderr
+    run = python(*RUN, "--summary", "-", input=IN_A_STRING)
+    assert "cpu to cuda:0: 1 tensor, 12 B; at standard input, line 3\n" in run.stderr
+
+
+# The script of PyTorch's tutorial on DistributedDataParallel, and what people add to it. It is written for CUDA alone.
+DISTRIBUTED = """
+import os
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.utils.data import DataLoader, TensorDataset
+from torch.utils.data.distributed import DistributedSampler
+
+
+def main():
+    rank = int(os.environ["LOCAL_RANK"])
+    torch.cuda.set_device(rank)
+    dist.init_process_group("nccl")
+    torch.manual_seed(rank)
+    model = DDP(nn.Linear(4, 2).to(rank), device_ids=[rank])
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    data = TensorDataset(torch.arange(32.0).reshape(8, 4) / 32, torch.tensor([0, 1] * 4))
+    sampler = DistributedSampler(data, shuffle=False)
+    for epoch in range(2):
+        sampler.set_epoch(epoch)
+        for x, y in DataLoader(data, batch_size=2, sampler=sampler, pin_memory=True):
+            loss = nn.functional.cross_entropy(model(x.to(rank, non_blocking=True)), y.to(rank))
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    dist.barrier(device_ids=[rank])
+    total = torch.tensor([rank + 1.0], device="cuda")
+    dist.all_reduce(total)
+    weights = [torch.empty(4, device=rank) for _ in range(2)]
+    dist.all_gather(weights, model.module.weight[0].detach())
+    mean = torch.tensor([float(rank)], device=rank)
+    dist.all_reduce(mean, op=dist.ReduceOp.AVG, async_op=True).wait()
+    last = torch.full((2,), float(rank), device=rank)
+    dist.broadcast(last, src=1)
+    losses = [None, None]
+    dist.all_gather_object(losses, loss.item())
+    answers = [dist.get_backend(), total.tolist(), str(total.device), torch.equal(*weights), mean.item(), last.tolist()]
+    # In one piece, as the ranks share a pipe.
+    os.write(1, (" ".join(map(str, [rank, *answers, len(set(losses))])) + chr(10)).encode())
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="NCCL is for Linux")
+def test_a_script_for_nccl_runs_unchanged_under_torchrun(python, tmp_path):
     (tmp_path / "train.py").write_text(DISTRIBUTED)
-
-    def rank(number):
-        rank = {"RANK": str(number), "LOCAL_RANK": str(number)}
-        return python("-W", "ignore", *RUN, "train.py", str(tmp_path / "store"), **rank)
-
-    with ThreadPoolExecutor() as pool:
-        first, second = pool.map(rank, range(2))
-    assert (first.stdout, second.stdout) == ("[3.0, 3.0] cuda:0\n", "[3.0, 3.0] cuda:1\n")
-    assert first.stderr == (
-        "samedevice: 2 simulated GPUs, on the CPU.\n"
-        'samedevice: NCCL is not simulated. gloo works between simulated GPUs, if named: init_process_group("gloo").\n'
-    )
-    assert second.stderr == "", "said once"
+    torchrun = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
+    run = python(*torchrun, *RUN, "train.py")
+    assert run.returncode == 0, run.stderr
+    assert sorted(run.stdout.splitlines()) == [
+        "0 nccl [3.0] cuda:0 True 0.5 [1.0, 1.0] 2",
+        "1 nccl [3.0] cuda:1 True 0.5 [1.0, 1.0] 2",
+    ]
+    assert [line for line in run.stderr.splitlines() if line.startswith("samedevice:")] == [
+        "samedevice: 2 simulated GPUs, on the CPU.",
+        "samedevice: gloo does the work of NCCL, on the CPU: results are as on CUDA, speed is not.",
+    ]
 
 
 def test_without_torch_the_traceback_is_followed_by_what_to_do(python, tmp_path):
@@ -345,7 +496,12 @@ def test_without_torch_the_traceback_is_followed_by_what_to_do(python, tmp_path)
         (["run"], ["name the script"]),
         (["run", "--summary"], ["name the script"]),
         (["run", "missing.py"], ["there is no script 'missing.py'"]),
-        (["run", "."], ["'.' is a directory"]),
+        (["run", "."], ["'.' is a directory without a __main__.py: name the script in it"]),
+        (["run", "empty.pyz"], ["'empty.pyz' is an archive without a __main__.py"]),
+        (["run", "-m"], ["name the module: samedevice run -m package.train"]),
+        (["run", "-m", ""], ["name the module"]),
+        (["run", "-m", "good.py"], ["-m takes the name of a module: `samedevice run good.py` runs the file"]),
+        (["run", "-m", "torch.distributed.run", "good.py"], ["torchrun -m samedevice run"]),
         (["run", "wrong.py"], ["'wrong.py' is not valid Python", "line 2"]),
         (["run", "null.py"], ["'null.py' is not valid Python", "null bytes"]),
         (["run", "latin.py"], ["'latin.py' is not valid Python", "utf-8"]),
@@ -353,8 +509,9 @@ def test_without_torch_the_traceback_is_followed_by_what_to_do(python, tmp_path)
         (["run", "--gpus=0", "good.py"], ["'0'", "1 to 16"]),
         (["run", "--gpus", "two", "good.py"], ["'two'", "1 to 16"]),
         (["run", "--gpus"], ["--gpus", "expected one argument"]),
+        (["run", "--rng", "gpu", "good.py"], ["--rng", "'gpu'"]),
         (["run", "--gpu", "3", "good.py"], ["--gpu", "samedevice run --help"]),
-        (["run", "-m", "good"], ["-m", "samedevice run --help"]),
+        (["run", "-c", "good"], ["-c", "samedevice run --help"]),
         (["run", "deep.py"], ["'deep.py' is not valid Python", "nested too deeply"]),
         (["run", "x" * 5000], ["cannot be read"]),
         (["run", ""], ["name the script"]),
@@ -371,6 +528,10 @@ def test_misuse_is_one_sentence_and_exit_code_2(capsys, tmp_path, monkeypatch, a
     Path("null.py").write_bytes(b"x = 1\0\n")
     Path("deep.py").write_text(f"x = {'-' * 100_000}1\n")
     Path("latin.py").write_bytes(b'x = "\xff"\n')
+    Path("package").mkdir()
+    Path("package", "__init__.py").touch()
+    with zipfile.ZipFile("empty.pyz", "w") as archive:
+        archive.writestr("train.py", "")
     assert main(arguments) == 2
     out, err = capsys.readouterr()
     assert out == ""
@@ -378,6 +539,28 @@ def test_misuse_is_one_sentence_and_exit_code_2(capsys, tmp_path, monkeypatch, a
     assert err.startswith("samedevice: ")
     for part in says:
         assert part in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["run", "-m", "missing"], ["'missing' cannot be run: No module named missing"]),
+        (["run", "-m", "package"], ["'package' cannot be run", "is a package and cannot be directly executed"]),
+        (["run", "-m", "package.missing"], ["No module named package.missing"]),
+        (["run", "-m", "missing.train"], ["No module named 'missing'"]),
+        (["run", "-m", ".train"], ["'.train' cannot be run: Relative module names not supported"]),
+        (["run", "-m", "bad\x1b[31m"], [r"bad\x1b[31m"]),
+    ],
+)
+def test_a_module_that_runpy_does_not_find_is_one_sentence_too(python, tmp_path, arguments, says):
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "__init__.py").touch()
+    run = python("-m", "samedevice", *arguments)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr.count("\n") == 1
+    assert run.stderr.startswith("samedevice: ")
+    for part in says:
+        assert part in run.stderr
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a directory that is in use cannot be removed there")
@@ -400,7 +583,7 @@ def test_an_unreadable_script_is_named_with_the_reason(capsys, monkeypatch, tmp_
     def refuse(path):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(_run.io, "open_code", refuse)
+    monkeypatch.setattr(_program.io, "open_code", refuse)
     assert main(["run", str(tmp_path / "closed.py")]) == 2
     assert capsys.readouterr().err.endswith("closed.py' cannot be read: Permission denied.\n")
 
@@ -411,7 +594,7 @@ def test_help_says_what_each_option_does(capsys):
         main(["run", "--help"])
     assert ended.value.code == 0
     out = capsys.readouterr().out
-    usage = "samedevice explain [--more | --json] [--no-source] [FILE | ID]"
+    usage = "samedevice explain [--more | --json | --output-format github] [--no-source] [FILE | ID | TEXT]"
     for part in (
         usage,
         "--gpus N",

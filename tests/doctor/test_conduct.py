@@ -131,16 +131,23 @@ def test_a_large_model_and_deep_frames_take_little_time():
         for _ in range(10):
             block = Block(block)
         model = nn.Sequential(nn.ModuleList(nn.Linear(4, 4) for _ in range(1000)), block).cuda()
+        models.append(model)
         return model[1](torch.ones(2, 4, device="cuda"))
 
-    def took():
-        begins = time.process_time()
-        assert explain(error).culprits[0].expression == "self.scale"
-        return time.process_time() - begins
+    def took(call):
+        def once():
+            begins = time.process_time()
+            call()
+            return time.process_time() - begins
 
+        return min(once() for _ in range(4))
+
+    models = []
     with simulate_cuda(1):
         error = failure(program)
-        assert min(took() for _ in range(4)) < 0.05
+        assert explain(error).culprits[0].expression == "self.scale"
+        # Beside a walk of PyTorch's own through the same model, since machines differ: 12 to 27 times were measured.
+        assert took(lambda: explain(error)) < 60 * took(lambda: list(models[0].named_parameters()))
 
 
 def test_an_exceptions_own_text_is_not_asked_for():

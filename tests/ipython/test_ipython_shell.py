@@ -354,3 +354,26 @@ def test_the_program_may_forbid_to_be_compared_or_asked(shell, run):
     )
     assert seen.count(SAYS) == 1
     assert shell.user_ns["ran"] == []
+
+
+SIMULATED = """
+import torch
+from samedevice import simulate_cuda
+with simulate_cuda(1):
+    torch.ones(2, device="cuda") + torch.ones(2)
+"""
+
+
+def test_the_simulations_own_frames_are_hidden_but_from_a_verbose_traceback(shell, run):
+    alone = run(SIMULATED)
+    assert "tensor.py" in alone
+    _ipython.load(shell)
+    shown = run(SIMULATED)
+    assert 'torch.ones(2, device="cuda") + torch.ones(2)' in shown
+    assert "tensor.py" not in shown and "placement.py" not in shown
+    assert SAYS in shown
+    error = shell.run_cell(SIMULATED).error_in_exec
+    assert sys.last_traceback is error.__traceback__
+    shell.run_line_magic("xmode", "Verbose")
+    assert "tensor.py" in run(SIMULATED)
+    shell.run_line_magic("xmode", "Context")

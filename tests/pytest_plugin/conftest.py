@@ -61,7 +61,7 @@ def run_session(tmp_path_factory):
         for name, text in {"conftest.py": "", **files}.items():
             (folder / name).write_text(KEEP_REPORTS + text if name == "conftest.py" else text, "utf-8")
         # An outer pytest and its xdist worker leave variables that an inner one would take for its own.
-        own = ("PYTEST_", "SAMEDEVICE_", "CUDA_VISIBLE_DEVICES")
+        own = ("PYTEST_", "SAMEDEVICE_", "CUDA_VISIBLE_DEVICES", "COLUMNS")
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(own)}
         if not autoload:
             inherited["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"

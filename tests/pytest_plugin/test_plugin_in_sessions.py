@@ -212,6 +212,11 @@ def test_a_device_error_is_diagnosed_wherever_it_is_raised(session, name):
 def test_a_device_error_of_a_doctest_is_diagnosed(session):
     report = session.reports["test_fails.example"]
     assert TWO_DEVICES in report["text"]
+    first, second = report["said"].splitlines()[:2]
+    line = PROJECT["test_fails.py"].splitlines().index('    >>> torch.ones(2, device="cuda") + batch') + 1
+    assert first == f"{session.folder / 'test_fails.py'}, line {line}, in the doctest test_fails.example"
+    assert second == '    torch.ones(2, device="cuda") + batch'
+    assert "`batch` is on cpu." in report["said"]  # doctest has forgotten its values
     assert "More about SD002" in report["said"]
 
 

@@ -62,6 +62,8 @@ class Message:
     causes: list[Possible] = field(default_factory=list)
     note: str = ""
     ask: str = ""
+    between: list[str] = field(default_factory=list)
+    reports: float = 0
     examples: list[dict[str, Any]] = field(default_factory=list)
 
 
@@ -70,7 +72,8 @@ class Clue:
     """A pattern outside the message that makes a cause more likely, if the message can have that cause at all.
 
     `where`: "trace" (all that was pasted but the message), "own" (the same without the frames of libraries), "line"
-    (the failing line of the user's own) or "below" (the frames inside it). `messages` restricts it to these ids.
+    (the failing line of the user's own) or "below" (the frames inside it). `messages` restricts it to these ids. A line
+    that `unless` matches too does not count, such as one that creates a tensor and moves it.
     """
 
     pattern: str
@@ -78,6 +81,7 @@ class Clue:
     because: str
     where: str = "trace"
     messages: list[str] = field(default_factory=list)
+    unless: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,9 @@ class Cause:
     `before` and `after` are the same lines, failing and fixed. A test runs `setup` and `before` on simulated GPUs and
     expects the message `raises`, then `setup` and `after` without an error; `unraised` says why it cannot. Where no
     line of a program is the fix, `commands` are shown instead: each line begins with "$ " for a shell, or with "# ".
+    `confirm` says how to check that it is this cause, and `sign` in a few words what the check shows if it is: a row of
+    a list has no room for more. `confirm_read` says the first of a tensor or a module that was read from
+    the reader's own line; `{name}` in it stands for what the line calls it.
     `link` is where to read on, in the words of those who make the library. `failure` is the anchor of the lesson's
     section that raises it. `within` is the wider cause that it is a case of: `explain` counts it as that one, and shows
     the lines of this one. `between` are the pairs of devices that it can have, as messages read them ("cpu and
@@ -97,6 +104,7 @@ class Cause:
     title: str
     why: str
     confirm: str
+    sign: str
     lesson: str
     setup: str = ""
     before: str = ""
@@ -107,6 +115,7 @@ class Cause:
     unraised: str = ""
     failure: str = ""
     within: str = ""
+    confirm_read: str = ""
     between: list[str] = field(default_factory=list)
 
 
@@ -126,7 +135,8 @@ class Claim:
     """Something said about device errors that is not plainly true.
 
     `home` is the lesson or page that settles it. `section` is the anchor of the lesson's section and
-    `cell` the id of the code cell there whose output settles it.
+    `cell` the id of the code cell there whose output settles it. `short` says in one sentence what is true, where the
+    first sentence of `truth` does not. `common` is the reason for which it is shown among the commonest.
     """
 
     id: str
@@ -138,14 +148,17 @@ class Claim:
     seen: list[str]
     section: str = ""
     cell: str = ""
+    short: str = ""
+    common: str = ""
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """A row of the curriculum: notebooks/SLUG.ipynb."""
+    """A row of the curriculum: notebooks/SLUG.ipynb, its name, and the group in which the site lists it."""
 
     slug: str
     title: str
+    group: str
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,10 @@ _DERIVED = {
     "others_kind": {"others"},
     "between": {"device", "others"},
 }
+_SIGN = 14  # words
 _PAIRS = ("cpu and accelerator", "two accelerators", "meta")
 _VERDICTS = ("false", "misleading", "incomplete", "does not run")
-_HOMES = ("myths",)  # pages beside the lessons that a claim can be settled on
+_HOMES = ("claims",)  # pages beside the lessons that a claim can be settled on
 
 
 def references(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
@@ -47,6 +48,7 @@ def _messages(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
         if keys["says"] and _wanted(keys["says"][-1]):
             yield row.mistake(f"says {len(keys['says'])}", "the last must do for any text: add one without {names}")
         yield from _prose(row, "title", "note", "ask")
+        yield from _pairs(row)
         yield from _possible(row, keys.get("causes", []), names, rows)
         if not [*keys.get("causes", []), *bases.get(base, [])]:
             yield row.mistake("causes", "there is none, neither here nor in a base")
@@ -94,8 +96,9 @@ def _clues(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
     known = {cause.name for cause in rows[Cause]}
     for row in rows[Clue]:
         keys = row.keys
-        if wrong := pattern_mistake(keys["pattern"]):
-            yield row.mistake("pattern", wrong)
+        for key in ("pattern", "unless"):
+            if keys.get(key) and (wrong := pattern_mistake(keys[key])):
+                yield row.mistake(key, wrong)
         if keys.get("where", "trace") not in ("trace", "own", "line", "below"):
             yield row.mistake("where", f"{keys['where']!r} should be trace, own, line or below")
         meant = keys.get("messages") or list(messages)
@@ -131,9 +134,7 @@ def _causes(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
                 if len(line) > 80:
                     yield row.mistake(key, f"a line of {len(line)} characters; phones show 80: {line.strip()}")
         yield from _change(row)
-        for pair in keys.get("between", []):
-            if pair not in _PAIRS:
-                yield row.mistake("between", f"{pair!r} should be one of {', '.join(_PAIRS)}")
+        yield from _pairs(row)
         if (link := keys.get("link", "")) and not link.startswith("https://"):
             yield row.mistake("link", f"{link!r} should begin with https://")
         raises, unraised = keys.get("raises", ""), keys.get("unraised", "")
@@ -143,7 +144,20 @@ def _causes(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
             yield row.mistake(
                 "raises", "give the message that `before` raises, or in `unraised` why a test cannot raise it"
             )
-        yield from _prose(row, "title", "why", "confirm", "unraised")
+        yield from _prose(row, "title", "why", "confirm", "sign", "unraised")
+        if len(keys["sign"].split()) > _SIGN:
+            yield row.mistake("sign", f"more than {_SIGN} words, for which a row has no room")
+        for code in re.findall("`([^`]+)`", keys["sign"]):
+            if code not in keys["confirm"].replace("`", ""):
+                yield row.mistake("sign", f"`confirm` does not say {code}")
+        if (read := keys.get("confirm_read", "")) and set(_wanted(read)) != {"name"}:
+            yield row.mistake("confirm_read", "needs {name}, which stands for what the reader's line calls it")
+
+
+def _pairs(row: Row) -> Iterator[Mistake]:
+    for pair in row.keys.get("between", []):
+        if pair not in _PAIRS:
+            yield row.mistake("between", f"{pair!r} should be one of {', '.join(_PAIRS)}")
 
 
 def _operations(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
@@ -206,7 +220,7 @@ def _claims(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
             yield row.mistake(
                 "home", f"there is no lesson or page {row.keys['home']!r}{_near(row.keys['home'], homes)}"
             )
-        yield from _prose(row, "claim", "truth", "proof")
+        yield from _prose(row, "claim", "truth", "proof", *(row.keys.keys() & {"short", "common"}))
 
 
 def _patterns(row: Row) -> Iterator[Mistake]:

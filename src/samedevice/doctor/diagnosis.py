@@ -1,8 +1,8 @@
 """What `explain` returns: a diagnosis, and the culprits in it."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeVar
 
 from samedevice.catalog import Message, Other
 from samedevice.doctor.edits import Edit
@@ -12,6 +12,9 @@ from samedevice.doctor.text.traceback import Frame
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
     from rich.text import Text
+
+
+Part = TypeVar("Part", Frame, Edit)
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,20 @@ class Diagnosis:
         from samedevice.doctor.report import as_text
 
         return as_text(self, whole=True)
+
+    def relocated(self, where: Callable[[str, int], tuple[str, int]]) -> "Diagnosis":
+        """Return it with other files and lines, such as the cell for the temporary file that IPython compiled it from.
+
+        Arguments:
+            where: what gives the file and the line to show, from the ones that Python has.
+        """
+
+        def shown(part: Part) -> Part:
+            file, line = where(part.file, part.line)
+            return replace(part, file=file, line=line)
+
+        culprits = tuple(replace(each, edits=tuple(map(shown, each.edits))) for each in self.culprits)
+        return replace(self, place=self.place and shown(self.place), culprits=culprits)
 
     def _repr_html_(self) -> str:
         from samedevice.doctor.report import as_html

@@ -8,6 +8,7 @@ from typing import Literal
 
 from samedevice.introspect.frames import Call, lines_of
 from samedevice.introspect.libraries import is_library
+from samedevice.introspect.namespaces import globals_of, plain
 
 
 @dataclass(frozen=True)
@@ -88,18 +89,18 @@ class Source:
     @classmethod
     def of(cls, code: types.CodeType, globals_: dict[str, object]) -> "Source":
         """Read the lines of the function or the module whose code this is."""
-        lines = [] if is_library(code.co_filename) else lines_of(code, globals_)
-        return cls(code.co_filename, code.co_name, lines)
+        file = plain(code.co_filename)
+        return cls(file, plain(code.co_name), [] if is_library(file) else lines_of(code, globals_))
 
     @classmethod
     def of_call(cls, call: Call) -> "Source":
         """Read the lines of a frame's file."""
-        return cls.of(call.frame.f_code, call.frame.f_globals)
+        return cls.of(call.frame.f_code, call.globals)
 
     @classmethod
     def of_method(cls, method: types.FunctionType) -> "Source":
         """Read the lines of a function's file."""
-        return cls.of(method.__code__, method.__globals__)
+        return cls.of(method.__code__, globals_of(method))
 
     def replaced(self, node: ast.AST, text: str) -> tuple[Part, ...]:
         """Put a text in the place of an expression or a statement, at its lines and columns of the file."""

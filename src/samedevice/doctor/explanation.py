@@ -15,6 +15,7 @@ from samedevice.doctor.text.line_fix import line_fix
 from samedevice.doctor.text.rank import LikelyCause, filled, rank
 from samedevice.doctor.text.read import Reading, read
 from samedevice.introspect import exceptions
+from samedevice.introspect.namespaces import plain
 from samedevice.introspect.tracebacks import last_error, traceback_text
 
 
@@ -54,7 +55,7 @@ def explain(error: str | bytes | BaseException | None = None) -> Diagnosis:
         raise TypeError(
             f"explain() takes an exception or the text of one, as str or bytes, not {type(error).__name__}."
         )
-    return _of_text(error)
+    return _of_text(plain(error))
 
 
 def explain_log(log: bytes, folder: Path | None) -> Diagnosis:

@@ -37,6 +37,7 @@ def exported() -> dict[str, Any]:
                 "because": clue.because,
                 "where": clue.where,
                 "messages": clue.messages,
+                "unless": javascript(clue.unless),
             }
             for clue in catalog.clues
         ],
@@ -46,6 +47,7 @@ def exported() -> dict[str, Any]:
                 "why": cause.why,
                 "change": change(cause),
                 "confirm": cause.confirm,
+                "confirm_read": cause.confirm_read,
                 "link": cause.link,
                 "within": cause.within,
                 "lesson": lesson_path(cause),

@@ -7,6 +7,7 @@ in sentences of the catalog, and no line ends within it.
 import difflib
 import html
 import re
+import shutil
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from samedevice.catalog import Cause, load
 from samedevice.doctor.address import error_page, issue_form, site
+from samedevice.doctor.text.traceback import Frame
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -26,8 +28,10 @@ if TYPE_CHECKING:
 
 
 _WIDTH = 88
+_NARROWEST, _WIDEST = 40, 100
 _SHOWN = 3  # culprits, and causes whose change the whole text shows; HTML folds
 _ABOUT = "About this message"
+_NAME = 60  # characters of the longest expression that a sentence repeats
 _REASONS = 3  # why we think that it is this cause, strongest first
 
 
@@ -141,12 +145,12 @@ def _of_culprits(diagnosis: "Diagnosis") -> list[Section]:
         details = [("Why", cause.why)] if cause.id not in told else []
         fixed = {edit for earlier in diagnosis.culprits[:number] for edit in earlier.edits}
         is_fixed = bool(culprit.edits) and fixed >= set(culprit.edits)
-        changed = [] if is_fixed else _edited(culprit)
+        changed = [] if is_fixed else changed_lines(culprit)
         sections.append(Section(f"{'And: ' * bool(number)}{culprit.sentence}", cause.title, changed, first, details))
     return sections
 
 
-def _edited(culprit: "Culprit") -> list[str]:
+def changed_lines(culprit: "Culprit") -> list[str]:
     """Write the lines to change as a diff, below a comment that says where they are; the fix alone if it is advice."""
     if not culprit.edits:
         return [f"+ {culprit.fix}"]
@@ -175,11 +179,13 @@ def _place_of(edit: "Edit", is_read: bool) -> str:
     """Say which line to change: the reader's own, where a text showed it."""
     function = "" if edit.function.startswith("<") or not edit.function else f", in {edit.function}"
     above = "above " if edit.action == "before" else ""
-    line = "your line" if is_read else "line"
+    package = Frame(edit.file, edit.line, edit.function, "").package
+    line = "your line" if is_read and not package else "line"
     if not edit.file:
         return f"{above}{line}:"
     number = f" {edit.line}" if edit.line else ""
-    return f"{above}{line}{number} of {PurePath(_shown(edit.file)).name}{function}:"
+    owner = f" of {package}" if package else ""
+    return f"{above}{line}{number} of {PurePath(_shown(edit.file)).name}{owner}{function}:"
 
 
 def _section(label: str, likely: "LikelyCause", culprit: "Culprit | None") -> Section:
@@ -187,16 +193,23 @@ def _section(label: str, likely: "LikelyCause", culprit: "Culprit | None") -> Se
     cause = likely.cause
     reasons = [("Why we think so", " ".join(likely.because[:_REASONS]))] if likely.because else []
     if culprit is not None:
-        changed = _edited(culprit)
+        changed = changed_lines(culprit)
         if culprit.instead:
-            changed += ["or, once and for all, in __init__:"]
+            changed += ["or, once and for all, in the __init__ of a module:"]
             changed += [f"+ {line}" for line in culprit.instead.split("\n")]
     else:
         changed = change(cause) if cause.commands else ["for example:", *change(cause)]
     link = [("Read on", cause.link)] if cause.link else []
-    first = [*reasons, ("Check", cause.confirm), *link, ("Lesson", f"{site()}{lesson_path(cause)}")]
+    first = [*reasons, ("Check", _check(cause, culprit)), *link, ("Lesson", f"{site()}{lesson_path(cause)}")]
     heading = f"{label}: {cause.title}"
     return Section(heading, cause.title, changed, first, [("Why", cause.why)])
+
+
+def _check(cause: Cause, culprit: "Culprit | None") -> str:
+    """Say how to check a cause: with the reader's own name for the tensor, where it was read and fits in a sentence."""
+    name = culprit.expression if culprit is not None else ""
+    is_short = name and len(name) <= _NAME and not set(name) & set("`\n")
+    return cause.confirm_read.replace("{name}", name) if cause.confirm_read and is_short else cause.confirm
 
 
 def lesson_path(cause: Cause) -> str:
@@ -212,14 +225,25 @@ def change(cause: Cause) -> list[str]:
     return [line.rstrip() for line in compared if not line.startswith("?")]
 
 
-def as_text(diagnosis: "Diagnosis", *, whole: bool = False) -> str:
-    """Write it in at most 88 columns; code and addresses are never broken.
+def as_text(diagnosis: "Diagnosis", *, whole: bool = False, width: int = _WIDTH) -> str:
+    """Write it in lines of at most `width` columns; code and addresses are never broken.
 
     Arguments:
         diagnosis: what `explain` returned.
         whole: also why it happened, notes, and how to fix the other causes.
+        width: how many columns; `terminal_width()` where the text is for a terminal.
     """
-    return "".join(f"{line}\n" for _, line in _lines(outline(diagnosis), _WIDTH, whole=whole))
+    return "".join(f"{line}\n" for _, line in _lines(outline(diagnosis), width, whole=whole))
+
+
+def terminal_width(without: int = _WIDTH) -> int:
+    """Return the columns of the terminal, or what COLUMNS says; 40 to 100, so that it can be read.
+
+    Arguments:
+        without: how many columns where there is no terminal.
+    """
+    columns = shutil.get_terminal_size((without, 24)).columns
+    return min(max(columns, _NARROWEST), _WIDEST)
 
 
 def as_rich(diagnosis: "Diagnosis", width: int = _WIDTH) -> "Text":
@@ -281,7 +305,10 @@ def _lines(parts: Outline, width: int, *, whole: bool = False) -> Iterator[tuple
 def _near_a_change(lines: list[str]) -> list[str]:
     """Return the lines that change, and up to two that stay on either side of them."""
     changed = [number for number, line in enumerate(lines) if not line.startswith("  ") and line]
-    return [line for number, line in enumerate(lines) if any(abs(number - other) <= 2 for other in changed)]
+    near = [line for number, line in enumerate(lines) if any(abs(number - other) <= 2 for other in changed)]
+    while near and near[-1].startswith("  ") and (near[-1].endswith(":") or near[-1].lstrip().startswith("@")):
+        near.pop()  # a line that only begins something
+    return near
 
 
 def as_html(diagnosis: "Diagnosis") -> str:

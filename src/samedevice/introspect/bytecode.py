@@ -11,6 +11,8 @@ import dis
 import types
 from typing import Any
 
+from samedevice.introspect.namespaces import plain
+
 _UNKNOWN = "unknown_"
 _LOADS = {
     "LOAD_NAME",
@@ -44,8 +46,8 @@ def statements(code: types.CodeType) -> ast.Module:
     body: list[ast.stmt] = reader.body or [ast.Pass()]
     if code.co_flags & 0x02:  # a function: its arguments are names too
         signature = ast.arguments([], arguments, None, [], [], None, [])
-        body = [ast.FunctionDef(code.co_name, signature, body, [], lineno=code.co_firstlineno)]
-    return ast.Module(body, [])
+        body = [ast.FunctionDef(plain(code.co_name), signature, body, [], lineno=code.co_firstlineno)]
+    return ast.fix_missing_locations(ast.Module(body, []))  # the keys of a dictionary have no place of their own
 
 
 def _is_none(node: ast.expr) -> bool:

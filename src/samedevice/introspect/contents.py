@@ -10,6 +10,7 @@ and the classes and functions of PyTorch and of the standard library.
 
 import builtins
 import collections
+import collections.abc
 import gc
 import io
 import itertools
@@ -29,6 +30,7 @@ ATOMS: tuple[type, ...] = (
     *(type(None), type(...), type(NotImplemented), types.CodeType, types.GenericAlias, types.UnionType),
     *(types.GetSetDescriptorType, types.MemberDescriptorType, types.WrapperDescriptorType),
     *(types.MethodDescriptorType, types.ClassMethodDescriptorType),
+    type(vars(collections.abc.Mapping)["_abc_impl"]),  # which classes an abstract class knows
 )
 # What holds nothing of its own, instances of subclasses included.
 _SHARED = (types.ModuleType, logging.Logger, io.IOBase.__mro__[1], weakref.ref, *weakref.ProxyTypes)

@@ -5,7 +5,6 @@ Python knows the columns of each instruction, so only the failing expression is 
 
 import ast
 import functools
-import linecache
 import re
 import types
 from collections.abc import Iterator
@@ -13,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from samedevice.introspect import classes, exceptions
+from samedevice.introspect import classes, exceptions, source
 from samedevice.introspect.bytecode import statements
 from samedevice.introspect.libraries import is_library, is_ours, is_third_party
+from samedevice.introspect.namespaces import names, plain
 
 # What stands between a call and PyTorch's C++, on a simulated GPU and under a default device.
 _PLUMBING = tuple(str(Path("torch", file)) for file in ("_ops.py", "overrides.py", "utils/_device.py"))
@@ -31,11 +31,11 @@ class Call:
 
     @property
     def file(self) -> str:
-        return self.frame.f_code.co_filename
+        return plain(self.frame.f_code.co_filename)
 
     @property
     def function(self) -> str:
-        return self.frame.f_code.co_name
+        return plain(self.frame.f_code.co_name)
 
     @functools.cached_property
     def in_library(self) -> bool:
@@ -48,7 +48,11 @@ class Call:
 
     @functools.cached_property
     def locals(self) -> dict[str, Any]:
-        return dict(self.frame.f_locals)
+        return dict(names(self.frame.f_locals))
+
+    @functools.cached_property
+    def globals(self) -> dict[str, Any]:
+        return names(self.frame.f_globals)
 
     @property
     def method_of(self) -> Any:
@@ -57,7 +61,7 @@ class Call:
         first = self.locals.get(code.co_varnames[0]) if code.co_argcount else None
         owners = classes.mro(type(first)) if first is not None else ()
         namespaces = [classes.namespace(owner) for owner in owners]
-        named = [namespace[code.co_name] for namespace in namespaces if code.co_name in namespace]
+        named = [namespace[self.function] for namespace in namespaces if self.function in namespace]
         return first if any(_runs(attribute, code) for attribute in named) else None
 
     @functools.cached_property
@@ -72,7 +76,7 @@ class Call:
         if self._columns is None:
             return ""
         first, last, start, end = self._columns
-        lines = lines_of(self.frame.f_code, self.frame.f_globals)[first - 1 : last]
+        lines = lines_of(self.frame.f_code, self.globals)[first - 1 : last]
         if len(lines) < last - first + 1:
             return ""
         lines[-1] = lines[-1].encode()[:end].decode(errors="replace")
@@ -136,7 +140,7 @@ class Call:
         """The function's own statements, at the lines and columns of its file; None in PyTorch and in Python's own."""
         if self.in_library and not self.in_third_party:
             return None
-        return scope(self.frame.f_code, self.frame.f_globals)
+        return scope(self.frame.f_code, self.globals)
 
 
 def _runs(attribute: object, code: types.CodeType) -> bool:
@@ -151,9 +155,10 @@ def lines_of(code: types.CodeType, globals_: dict[str, Any]) -> list[str]:
 
     From Python 3.13 on, the program of `python -c` stands for each file called <string>: it is of its own module only.
     """
-    if code.co_filename == "<string>" and globals_.get("__name__") != "__main__":
+    file = plain(code.co_filename)
+    if file == "<string>" and globals_.get("__name__") != "__main__":
         return []
-    lines = linecache.getlines(code.co_filename, globals_)
+    lines = source.lines(file, globals_)
     return lines if _hold(lines, code) else []
 
 
@@ -162,9 +167,10 @@ def _hold(lines: list[str], code: types.CodeType) -> bool:
     first, last = _extent(code)
     if len(lines) < last:
         return False
-    if code.co_name.startswith("<"):  # a module, a lambda, a comprehension
+    name = plain(code.co_name)
+    if name.startswith("<"):  # a module, a lambda, a comprehension
         return True
-    header = re.compile(rf"\s*(async\s+def|def|class)\s+{re.escape(code.co_name)}\b")
+    header = re.compile(rf"\s*(async\s+def|def|class)\s+{re.escape(name)}\b")
     begins = lines[first - 1]
     if begins.lstrip().startswith("@"):
         return any(header.match(line) for line in lines[first:last])
@@ -175,7 +181,7 @@ def _extent(code: types.CodeType) -> tuple[int, int]:
     """Return the first line of a function or a module, and the last one that has an instruction."""
     nested = [inner for inner in code.co_consts if isinstance(inner, types.CodeType)]
     lines = [line for part in (code, *nested) for *_, line in part.co_lines() if line]
-    return 1 if code.co_name == "<module>" else code.co_firstlineno, max(lines, default=code.co_firstlineno)
+    return 1 if plain(code.co_name) == "<module>" else code.co_firstlineno, max(lines, default=code.co_firstlineno)
 
 
 def scope(code: types.CodeType, globals_: dict[str, Any]) -> ast.AST | None:
@@ -184,7 +190,7 @@ def scope(code: types.CodeType, globals_: dict[str, Any]) -> ast.AST | None:
     if not lines:
         return statements(code)
     first, last = _extent(code)
-    if code.co_name == "<module>":
+    if plain(code.co_name) == "<module>":
         last = len(lines)
     begins = lines[first - 1].rstrip()
     indent = len(begins) - len(begins.lstrip())

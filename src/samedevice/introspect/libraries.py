@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 OURS = str(Path(__file__).parents[1]) + os.sep
+_SIMULATION = f"{OURS}simulation{os.sep}"
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _NO_FILE = ("<frozen ", "<__array_function__")  # Python's import system, NumPy's dispatcher
 _STANDARD = str(Path(os.__file__).parent) + os.sep
@@ -13,6 +14,11 @@ _STANDARD = str(Path(os.__file__).parent) + os.sep
 def is_ours(file: str) -> bool:
     """Tell whether a file belongs to samedevice: its frames tell nothing about the program."""
     return file.startswith(OURS)
+
+
+def is_simulation(file: str) -> bool:
+    """Tell whether a file belongs to the simulation, which stands where on CUDA there is C++."""
+    return file.startswith(_SIMULATION)
 
 
 def is_library(file: str) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from samedevice.introspect import classes
+from samedevice.introspect.namespaces import names
 
 MISSING: Final = object()
 
@@ -58,9 +59,7 @@ def attributes(value: object) -> dict[str, Any]:
                 found = slot.__get__(value)
             except (AttributeError, TypeError):  # it is the slot of another class
                 continue
-            if type(found) is not dict and found is not value and is_one_of(found, dict):
-                return dict.copy(found)  # the methods of a subclass are the program's
-            return found if type(found) is dict else {}
+            return names(found) if found is not value else {}
     return {}
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from samedevice.introspect import classes
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import scope as scope_of
+from samedevice.introspect.namespaces import globals_of
 
 # Functions of torch that make a tensor where `device=` says, else on the default device.
 FACTORIES = {
@@ -151,7 +152,7 @@ def discarded_in(owner: object, name: str) -> tuple[types.FunctionType, ast.Expr
         for method in classes.namespace(kind).values():
             method = classes.wrapped(method)[-1] if type(method) is types.FunctionType else None
             if method is not None and name in method.__code__.co_names:
-                tree = scope_of(method.__code__, method.__globals__) if MOVES & {*method.__code__.co_names} else None
+                tree = scope_of(method.__code__, globals_of(method)) if MOVES & {*method.__code__.co_names} else None
                 if tree is not None and (found := discarded_move(f"self.{name}", tree)) is not None:
                     return method, found
     return None
@@ -180,7 +181,7 @@ def _assigned(method: object, name: str) -> Assignment | None:
     method = classes.wrapped(method)[-1] if type(method) is types.FunctionType else None
     if method is None or name not in method.__code__.co_names:
         return None
-    tree = scope_of(method.__code__, method.__globals__)
+    tree = scope_of(method.__code__, globals_of(method))
     origin = find_origin(f"self.{name}", tree) if tree is not None else None
     if origin is None or origin.value is None or not isinstance(origin.statement, ast.stmt):
         return None

@@ -17,13 +17,13 @@ _LINES = 20  # of one statement
 def is_from_outside(name: str, call: Call) -> bool:
     """Tell whether a function's name is a global, or a name of the function around it."""
     code = call.frame.f_code
-    return name in code.co_freevars or (name in call.frame.f_globals and name not in call.locals)
+    return name in code.co_freevars or (name in call.globals and name not in call.locals)
 
 
 def given_outside(name: str, call: Call) -> Origin | None:
     """Find what gave a global, or a name of the function around, its value: the last assignment at a smaller indent."""
     code = call.frame.f_code
-    lines = lines_of(code, call.frame.f_globals)
+    lines = lines_of(code, call.globals)
     is_free = name in code.co_freevars
     pattern = re.compile(rf"([ \t]*){re.escape(name)}\b[^=\n]*=(?!=)")
     indent = _indent(lines[code.co_firstlineno - 1]) if len(lines) >= code.co_firstlineno else 0

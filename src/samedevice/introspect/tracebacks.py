@@ -5,9 +5,9 @@ import sys
 import traceback
 import types
 
-from samedevice.introspect import exceptions
-from samedevice.introspect.frames import calls
-from samedevice.introspect.libraries import OURS, is_ours
+from samedevice.introspect import exceptions, source
+from samedevice.introspect.frames import Call, calls
+from samedevice.introspect.libraries import OURS, is_ours, is_simulation
 
 
 def last_error() -> BaseException | None:
@@ -18,11 +18,19 @@ def last_error() -> BaseException | None:
 
 def traceback_text(error: BaseException) -> str:
     """Print the traceback of an error, without our own frames, and its message."""
-    walked = [(call.frame, call.line) for call in calls(error)[-60:]]
-    frames = "".join(traceback.StackSummary.extract(iter(walked)).format())
+    walked = calls(error)[-60:]
+    with source.kept({call.file: source.lines(call.file, call.globals) for call in walked}):
+        entries = traceback.StackSummary.extract((_as_plain(call), call.line) for call in walked)
+        frames = "".join(entries.format())
     start = "Traceback (most recent call last):\n" if frames else ""
     # The message itself quotes the frames of a worker or a replica.
     return f"{start}{frames}{exceptions.name(error)}: {_QUOTED.sub('', exceptions.message(error))}"
+
+
+def _as_plain(call: Call) -> types.FrameType:
+    """What `traceback` reads of a frame; the columns are not among it."""
+    code = types.SimpleNamespace(co_filename=call.file, co_name=call.function)
+    return types.SimpleNamespace(f_code=code, f_globals={})  # type: ignore[return-value]
 
 
 _QUOTED = re.compile(rf'^  File "{re.escape(OURS)}.*\n(?:    .*\n)*', re.MULTILINE)
@@ -47,3 +55,15 @@ def without_our_frames(trace: types.TracebackType | None, outer_only: bool = Fal
     for entry in reversed(entries):
         kept = types.TracebackType(kept, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
     return kept
+
+
+def cut_the_simulation(error: BaseException) -> None:
+    """Take the simulation's frames out of the tracebacks of an error: they end at the program's line, as on CUDA."""
+    for raised in exceptions.chain(error):
+        entry = exceptions.traceback(raised)
+        while entry is not None:
+            following = entry.tb_next
+            while following is not None and is_simulation(following.tb_frame.f_code.co_filename):
+                following = following.tb_next
+            entry.tb_next = following
+            entry = following

@@ -14,6 +14,7 @@ from typing import Any
 from samedevice.introspect import objects
 from samedevice.introspect.expressions import Expression
 from samedevice.introspect.frames import Call, scope
+from samedevice.introspect.namespaces import globals_of
 from samedevice.introspect.objects import MISSING
 
 _LISTS = (ast.List, ast.Tuple, ast.ListComp)
@@ -44,7 +45,7 @@ def value(node: ast.AST, call: Call) -> Any:
         case ast.Constant():
             return node.value
         case ast.Name():
-            for names in (call.locals, call.frame.f_globals, vars(builtins)):
+            for names in (call.locals, call.globals, vars(builtins)):
                 if node.id in names:
                     return names[node.id]
             return MISSING
@@ -74,7 +75,7 @@ class _Getter:
     """A property's getter as if it were running, so that what its `return` names can be looked up."""
 
     locals: dict[str, Any]
-    frame: types.SimpleNamespace
+    globals: dict[str, Any]
     depth: int
 
 
@@ -88,18 +89,18 @@ def _computed(base: Any, name: str, call: Any) -> Any:
     if len(returned) != 1:
         return MISSING
     first = function.__code__.co_varnames[:1]
-    within = _Getter(dict.fromkeys(first, base), types.SimpleNamespace(f_globals=function.__globals__), depth + 1)
+    within = _Getter(dict.fromkeys(first, base), globals_of(function), depth + 1)
     return value(returned[0], within)  # type: ignore[arg-type]
 
 
 def value_in(node: ast.AST, held: Any) -> Any:
     """Return what an expression stands for in the methods of an object, or MISSING."""
-    return value(node, _Getter({"self": held}, types.SimpleNamespace(f_globals={}), 0))  # type: ignore[arg-type]
+    return value(node, _Getter({"self": held}, {}, 0))  # type: ignore[arg-type]
 
 
 def returns(function: types.FunctionType) -> list[ast.expr]:
     """Return what a function returns, as its source has it."""
-    tree = scope(function.__code__, function.__globals__)
+    tree = scope(function.__code__, globals_of(function))
     nodes = ast.walk(tree) if tree is not None else ()
     return [node.value for node in nodes if isinstance(node, ast.Return) and node.value is not None]
 

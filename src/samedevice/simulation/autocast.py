@@ -130,7 +130,10 @@ def _eligible(value: Any) -> bool:
 
 
 def _cast(value: Any, dtype: torch.dtype) -> Any:
-    """autocast_mode.cpp, cached_cast: tensors and lists of them; a float32 parameter is cast once in a region."""
+    """autocast_mode.cpp, cached_cast: tensors and lists of them; a float32 parameter is cast once in a region.
+
+    As in PyTorch, it is that one cast whatever the grad mode is, and whatever dtype a nested region asks for.
+    """
     if type(value) in (list, tuple):
         return [_cast(item, dtype) for item in value]
     if not _eligible(value) or value.dtype is dtype:
@@ -142,12 +145,12 @@ def _cast(value: Any, dtype: torch.dtype) -> Any:
         and value.dtype is torch.float32
         and dtype is torch.get_autocast_dtype("cuda")
         and torch.is_autocast_cache_enabled()
-        and torch.is_grad_enabled()
     ):
         return _to(value, dtype)
     held = _cache.get(id(value))
-    if held is None or held[1].dtype is not dtype:
-        held = _cache[id(value)] = value, _to(value, dtype)
+    if held is None:
+        with torch.enable_grad():  # it may be wanted with a gradient later
+            held = _cache[id(value)] = value, _to(value, dtype)
     return held[1]
 
 

@@ -6,11 +6,15 @@ SimulatedTensor and from it, bears its name, equals it, and makes it when called
 tell them apart: `==`, `in`, dictionaries, isinstance and printing cannot.
 """
 
+import weakref
 from typing import Any, NoReturn
 
 import torch
 
-_twins: dict[type, type] = {}
+# A twin lives as long as a tensor of it: a program that makes classes in a loop does not gather them.
+_twins: "weakref.WeakValueDictionary[type, type]" = weakref.WeakValueDictionary()
+_of_torch: list[type] = []  # of torch's own classes, which stay
+met_jagged = False  # whether a jagged nested tensor was made in a simulation
 
 
 class Twin(type(torch.nn.Parameter)):  # type: ignore[misc]
@@ -41,9 +45,12 @@ def twin_of(kind: type) -> type:
     Raises NotImplementedError for a class that dispatches operators itself.
     """
     original = original_of(kind)
-    if original not in _twins:
-        _twins[original] = _make(original)
-    return _twins[original]
+    twin = _twins.get(original)
+    if twin is None:
+        twin = _twins[original] = _make(original)
+        if original.__module__.partition(".")[0] == "torch":
+            _of_torch.append(twin)
+    return twin
 
 
 def twins() -> list[type]:
@@ -54,6 +61,11 @@ def twins() -> list[type]:
 def dispatches_itself(kind: Any) -> bool:
     """Whether a class, not one of ours, has a __torch_dispatch__ of its own."""
     return not isinstance(kind, Twin) and kind.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__
+
+
+def is_jagged(kind: Any) -> bool:
+    """Whether this is PyTorch's class of jagged nested tensors, which computes with the tensors that it holds."""
+    return bool(kind.__module__ == "torch.nested._internal.nested_tensor" and kind.__name__ == "NestedTensor")
 
 
 def refuse_class(kind: type) -> NoReturn:
@@ -79,3 +91,4 @@ def _make(original: type) -> type:
 def register(simulated: type) -> None:
     """Make `simulated` the twin of torch.Tensor."""
     _twins[torch.Tensor] = simulated
+    _of_torch.append(simulated)

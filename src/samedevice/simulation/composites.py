@@ -6,6 +6,7 @@ by design and stays there. The list was found by running every operator of PyTor
 op_db on a simulated GPU (tests/simulation/test_values.py), and by reading the composed operators that op_db has not.
 """
 
+import contextlib
 import functools
 from collections.abc import Iterator
 from typing import Any
@@ -16,12 +17,13 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from samedevice.simulation import placement, watched
 from samedevice.simulation.devices import CPU, device_of
 from samedevice.simulation.kernels import Kernel
+from samedevice.simulation.modes import at
 from samedevice.simulation.stand_ins import overridden
-from samedevice.simulation.tensor import mark, unmark
+from samedevice.simulation.tensor import SimulatedTensor, mark, unmark
 
 # Each as native_functions.yaml names it, without its overloads; many make tensors only for out= or for empty inputs.
 _MAKE_TENSORS_INSIDE = (
-    "_sparse_mm", "cdist", "combinations", "cosine_similarity", "cov", "cumulative_trapezoid",
+    "cdist", "combinations", "cosine_similarity", "cov", "cumulative_trapezoid",
     "istft", "linalg_cholesky", "linalg_cond", "linalg_det", "linalg_eigvals", "linalg_eigvalsh", "linalg_inv",
     "linalg_ldl_factor", "linalg_lu_factor", "linalg_matrix_rank", "linalg_pinv", "linalg_slogdet", "linalg_svdvals",
     "linalg_vander", "log_sigmoid", "msort", "nanquantile", "one_hot", "quantile",
@@ -40,6 +42,7 @@ def kernels() -> Iterator[tuple[str, Kernel]]:
     in_front = dict.fromkeys(_MAKE_TENSORS_INSIDE, _on_one)
     # These take some tensors from another device by design (native/LossCTC.cpp, native/PackedSequence.cpp).
     mixed = {"ctc_loss": _on_first, "pad_sequence": _on_first, "_pad_packed_sequence": _padded}
+    mixed |= {"_sparse_mm": _sparse_product, "sspaddmm": _on_first, "smm": _on_first}
     for name, kernel in (in_front | mixed).items():
         for overload in getattr(torch.ops.aten, name).overloads() if hasattr(torch.ops.aten, name) else ():
             yield f"{name}.{overload}", kernel
@@ -58,6 +61,8 @@ class _MadeOn(TorchDispatchMode):
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if kwargs and kwargs.get("device") == CPU and watched.now():  # the program's modes come next
             return func(*args, **(kwargs | {"device": self._device}))
+        if any(isinstance(x, SimulatedTensor) for x in placement.tensors_of(args, kwargs)):
+            args = tuple(at(self._device, args))  # inside torch.func, this mode has not seen C++ make it
         made = func(*args, **(kwargs or {}))
         if kwargs and type(made) is torch.Tensor and kwargs.get("device") == CPU:
             return mark(made, self._device)
@@ -76,13 +81,20 @@ def _on_first(compose: Any, *args: Any, **kwargs: Any) -> Any:
     home = device_of(next(placement.tensors_of(args, kwargs)))
     if home is CPU:
         return compose(*args, **kwargs)
-    with _MadeOn(home):
+    with _MadeOn(home), placement.composing():  # inside torch.func, no mode sees what C++ makes
         made = compose(*args, **kwargs)
     out = kwargs.get("out")
     if isinstance(out, torch.Tensor) and made is not out:
         out.resize_(made.shape).copy_(made)  # for subclasses of Tensor, linalg.matrix_rank returns another
         return out
     return made
+
+
+def _sparse_product(compose: Any, first: Any, second: Any, *args: Any) -> Any:
+    """native/sparse/SparseTensorMath.cpp, _sparse_mm: zeros are made where the dense factor is."""
+    home = device_of(second if first.layout is not torch.strided else first)
+    with contextlib.nullcontext() if home is CPU else _MadeOn(home):
+        return compose(first, second, *args)
 
 
 def _padded(compose: Any, *args: Any, **kwargs: Any) -> Any:
@@ -102,6 +114,7 @@ def _in_double(original: Any) -> Any:
         if device_of(source) is CPU or source.dtype.is_floating_point:
             return original(*args, **kwargs)
         kwargs.pop("input", None)
-        return original(source.double(), *args[1:], **kwargs).to(source.dtype)
+        counted = original(unmark(source).double(), *args[1:], **kwargs)
+        return mark(counted.to(source.dtype), device_of(source))
 
     return in_double

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import torch
 
 from samedevice.simulation.devices import CPU
-from samedevice.simulation.refusals import accuse, found_two_devices
+from samedevice.simulation.refusals import accuse, found_two_devices, type_in_errors
 
 
 class Parameters(NamedTuple):
@@ -80,17 +80,32 @@ def _takes_one_dnn(inputs: torch.Tensor, weight: torch.Tensor, parameters: Param
     return groups > 1 or min(kernel) > 3 or batched.size(0) > 1 or size > 20480
 
 
+def _shapes_fit(args: Any) -> None:
+    """Raise what check_shape_forward says, which comes first: the CPU says the same, and needs one sample for it."""
+    if any(x is not None and x.is_complex() for x in args[:3]):
+        return
+    with torch._C._DisableTorchDispatch(), torch.no_grad():
+        sample = torch.ops.aten.slice.Tensor(args[0], 0, 0, 1)
+        like = [
+            x if x is None else torch.ops.aten._to_copy.default(x, dtype=torch.float32) for x in (sample, *args[1:3])
+        ]
+        try:
+            torch.ops.aten.convolution.default(*like, *args[3:])
+        except RuntimeError as error:
+            raise RuntimeError(str(error)) from None
+
+
 def check(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     """What convolution says of an input, a weight and a bias that are not all on one device."""
     inputs, weight, *_ = operands
+    _shapes_fit(args)
     name = method(inputs.tensor, weight.tensor, inputs.device is not CPU, Parameters(*args[3:9]))
     for other in operands[1:] if compares_types(name) else ():
         if other.device.type != inputs.device.type:
             kind = other.name
             tail = f" or input should be a MKLDNN tensor and {kind} is a dense tensor" if name == "oneDNN" else ""
-            raise RuntimeError(
-                f"Input type ({inputs.tensor.type()}) and {kind} type ({other.tensor.type()}) should be the same{tail}"
-            )
+            types = [type_in_errors(operand.tensor.type()) for operand in (inputs, other)]
+            raise RuntimeError(f"Input type ({types[0]}) and {kind} type ({types[1]}) should be the same{tail}")
     accused = next(other for other in operands[1:] if other.device != inputs.device)
     if accused.name == "bias" and compares_types(name):
         found_two_devices(inputs.device, accused.device)  # cuDNN has no bias: it is added by TensorIterator

@@ -166,6 +166,13 @@ def set_current(index: int) -> None:
         _current.index = gpu(index).index
 
 
+def fits(index: int) -> int:
+    """The index itself; torch/csrc/utils/python_numbers.h, THPUtils_unpackDeviceIndex: it must be an int8."""
+    if not -128 <= index < 128:
+        raise RuntimeError("Overflow when unpacking DeviceIndex")
+    return index
+
+
 def gpu(index: int) -> torch.device:
     """The GPU of this index.
 

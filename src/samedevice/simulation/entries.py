@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from samedevice.simulation import placement
 from samedevice.simulation.devices import CPU, device_of
 from samedevice.simulation.general import Operand, tensor_iterator
 from samedevice.simulation.kernels import Kernel
@@ -30,6 +31,16 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     yield torch.cuda.jiterator._JittedFunction, "__call__", _jiterator
     for owner in (torch, torch.Tensor):
         yield owner, "histogram", _without_cuda(owner.histogram, torch.ops.aten.histogram.bin_ct, 1)
+    spdiags = torch.ops.aten._spdiags.default
+    yield (
+        torch.sparse,
+        "spdiags",
+        _without_cuda(torch.sparse.spdiags, spdiags, torch.zeros(1, dtype=torch.long), [1, 1]),
+    )
+    for name in ("_foreach_mul", "_foreach_mul_", "_foreach_div", "_foreach_div_"):
+        yield torch, name, _by_a_number(getattr(torch, name))
+    for name in ("_foreach_addcmul", "_foreach_addcmul_", "_foreach_addcdiv", "_foreach_addcdiv_"):
+        yield torch, name, _by_numbers(getattr(torch, name))
     yield torch, "histogramdd", _without_cuda(torch.histogramdd, torch.ops.aten._histogramdd_bin_edges.default, [1])
 
 
@@ -106,6 +117,8 @@ def _take_along_dim(compose: Any, inputs: Any, indices: Any, *rest: Any, **out: 
 
 def _meshgrid(compose: Any, tensors: Any, **kwargs: Any) -> Any:
     """native/TensorShape.cpp, meshgrid."""
+    if len({tensor.dtype for tensor in tensors}) > 1:
+        raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     if len({device_of(tensor) for tensor in tensors}) > 1:
         raise RuntimeError("meshgrid expects all tensors to have the same device")
     return compose(tensors, **kwargs)
@@ -184,14 +197,40 @@ def _jiterator(self: Any, *tensors: torch.Tensor, **kwargs: Any) -> Any:
     )
 
 
-def _without_cuda(original: Any, operator: Any, bins: Any) -> Any:
+def _by_a_number(original: Any) -> Any:
+    """native/cuda/ForeachBinaryOpScalarTensor.cu: a tensor of the CPU is read as a number, whatever its shape."""
+
+    @functools.wraps(original)
+    def by_a_number(*args: Any, **kwargs: Any) -> Any:
+        is_tensor = len(args) == 2 and isinstance(args[1], torch.Tensor) and device_of(args[1]) is CPU and args[1].dim()
+        if is_tensor and any(device_of(tensor) is not CPU for tensor in placement.tensors_of(args[:1], None)):
+            args = args[0], args[1].item()
+        return original(*args, **kwargs)
+
+    return by_a_number
+
+
+def _by_numbers(original: Any) -> Any:
+    """native/utils/ParamUtils.h and ForeachUtils.h, convert_tensor_to_scalar_list: the numbers are on the CPU."""
+
+    @functools.wraps(original)
+    def by_numbers(*args: Any, **kwargs: Any) -> Any:
+        numbers = args[3] if len(args) > 3 else kwargs.get("scalars")
+        if isinstance(numbers, torch.Tensor) and device_of(numbers) is not CPU:
+            raise RuntimeError(f"Expected scalars to be on CPU, got {device_of(numbers)} instead.")
+        return original(*args, **kwargs)
+
+    return by_numbers
+
+
+def _without_cuda(original: Any, operator: Any, *rest: Any) -> Any:
     """A function that PyTorch has for the CPU alone; its dispatcher says so."""
 
     @functools.wraps(original)
     def without_cuda(*args: Any, **kwargs: Any) -> Any:
-        inputs = args[0] if args else kwargs.get("input")
+        inputs = args[0] if args else next(iter(kwargs.values()), None)
         if isinstance(inputs, torch.Tensor) and not overridden(inputs) and device_of(inputs) is not CPU:
-            operator.redispatch(torch._C.DispatchKeySet(torch._C.DispatchKey.CUDA), inputs, bins)
+            operator.redispatch(torch._C.DispatchKeySet(torch._C.DispatchKey.CUDA), inputs, *rest)
         return original(*args, **kwargs)
 
     return without_cuda

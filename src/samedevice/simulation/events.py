@@ -5,15 +5,38 @@ would.
 """
 
 import ctypes
+import operator
 import time
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 
 from samedevice.simulation import devices
 
 
-class AnyEvent:
+class Unpicklable:
+    """An object of C++ that copy and pickle refuse, as torch.Stream and torch.Event are."""
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        if type(self).__reduce__ is not Unpicklable.__reduce__:  # a subclass of the program's own has one
+            return self.__reduce__()
+        if protocol < 2:
+            return self.__reduce__()
+        name = type(self).__name__ if isinstance(self, OfTorchCuda) else f"torch.{type(self).__name__}"
+        raise TypeError(f"cannot pickle '{name}' object")
+
+    def __reduce__(self) -> NoReturn:
+        name = type(self).__name__
+        if isinstance(self, OfTorchCuda):
+            raise TypeError(f"'{name}' object cannot be interpreted as an integer")
+        raise TypeError(f"cannot pickle '{name}' object")
+
+
+class OfTorchCuda:
+    """A class of torch.cuda, which PyTorch writes in Python."""
+
+
+class AnyEvent(Unpicklable):
     """torch.Event on a simulated GPU (torch/csrc/Event.cpp)."""
 
     device: Any  # None before the first record, for torch.cuda.Event
@@ -61,12 +84,14 @@ class AnyEvent:
         return f"torch.Event device_type=cuda, device_index={index}, event_flag=0, event_id={self.event_id}"
 
 
-class Event(AnyEvent):
+class Event(AnyEvent, OfTorchCuda):
     """torch.cuda.Event (torch/cuda/streams.py)."""
 
     def __init__(
         self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, external: bool = False
     ) -> None:
+        for flag in (enable_timing, blocking, interprocess, external):
+            operator.index(flag)  # refuses what is no flag, as C++ does
         super().__init__(enable_timing=enable_timing)
         self.device = None
 

@@ -15,9 +15,10 @@ import torch
 from torch.utils._device import DeviceContext, _device_constructors
 from torch.utils.data import dataset
 
-from samedevice.simulation import randomness, sparse, waiting, watched
+from samedevice.simulation import layouts, ownership, randomness, sparse, transforms, waiting, watched
+from samedevice.simulation.classes import dispatches_itself, is_jagged, refuse_class
 from samedevice.simulation.devices import CPU, device_of, resolve
-from samedevice.simulation.stand_ins import at_the_caller, overridden
+from samedevice.simulation.stand_ins import at_the_caller, modes_are_asked, overridden, stand_in
 from samedevice.simulation.tensor import ABSENT, SimulatedTensor, mark, unmark
 
 _MADE_FROM_DATA = ("tensor", "as_tensor", "asarray")
@@ -47,6 +48,12 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
 _COMPRESSED = {f"sparse_{name}_tensor": getattr(torch, f"sparse_{name}") for name in ("csr", "csc", "bsr", "bsc")}
 
 
+def _layout(name: str, kwargs: Any) -> torch.layout | None:
+    """The compressed layout of what a function makes; None for COO, and for what PyTorch refuses."""
+    layout = kwargs.get("layout") if name == "sparse_compressed_tensor" else _COMPRESSED.get(name)
+    return layout if layout in _COMPRESSED.values() else None
+
+
 @functools.cache
 def _places() -> list[tuple[Any, str]]:
     """Where the functions that take a default device are found."""
@@ -62,9 +69,13 @@ def _places() -> list[tuple[Any, str]]:
 @functools.cache  # by what it stands for: a second simulation starts the faster
 def _factory(original: Any, name: str) -> Any:
     def make(device: torch.device, args: Any, kwargs: Any, named: Any = None) -> torch.Tensor:
-        if name.startswith("sparse_") and any(isinstance(x, torch.Tensor) for x in (*args, *kwargs.values())):
-            args = tuple(x.to(device) if isinstance(x, torch.Tensor) else x for x in args)
-            return original(*args, **{k: x.to(device) if isinstance(x, torch.Tensor) else x for k, x in kwargs.items()})
+        if is_sparse:
+            args, kwargs = sparse.parts(args, kwargs, _layout(name, kwargs), device)
+            if any(isinstance(x, torch.Tensor) for x in (*args, *kwargs.values())):
+                with torch._C.DisableTorchFunction() if _has_default_device() else contextlib.nullcontext():
+                    return original(*args, **kwargs)
+            if device.type != "cuda":
+                return original(*args, device=device, **kwargs)
         if isinstance(kwargs.get("out"), torch.Tensor):
             here = device_of(kwargs["out"])
             if here.type != device.type:  # torch/csrc/autograd/utils, check_out_type_matches: the type, not the index
@@ -72,6 +83,8 @@ def _factory(original: Any, name: str) -> Any:
                     f"device type {device.type} does not match device type of out parameter ({here.type})"
                 )
             return original(*args, **kwargs)
+        if name == "asarray" and kwargs.get("copy") is False and args:
+            _check_alias(args[0], device if named is None else named)
         if name in _MADE_FROM_DATA and args and isinstance(args[0], torch.Tensor) and watched.now():
             copy = name == "tensor" or bool(kwargs.get("copy"))
             source = args[0].detach() if name == "tensor" or kwargs.get("requires_grad") else args[0]
@@ -86,21 +99,29 @@ def _factory(original: Any, name: str) -> Any:
                 made = _made(original, device, *args, **kwargs)
         return made.requires_grad_() if kwargs.get("requires_grad") else made
 
-    may_warn = name in (*_MADE_FROM_DATA, "range") or name.startswith("sparse_")
+    is_sparse = name.startswith("sparse_")
+    may_warn = name in (*_MADE_FROM_DATA, "range") or is_sparse
 
     @functools.wraps(original)
     def factory(*args: Any, device: Any = None, pin_memory: Any = False, **kwargs: Any) -> torch.Tensor:
+        if modes_are_asked() and _programs_ask():
+            named = {"device": device, "pin_memory": pin_memory}
+            kwargs = {key: value for key, value in named.items() if value is not None and value is not False} | kwargs
+            return torch.overrides.handle_torch_function(stand_in(original, factory), (), *args, **kwargs)
         if device is None and default_type is not None:
             device = _of_default_type(args, kwargs)
         if pin_memory is not False:
             if pin_memory is not True:
                 return original(*args, device=device, pin_memory=pin_memory, **kwargs)  # refused, by PyTorch
             made = factory(*args, device=device, **kwargs)
+            if is_sparse:
+                return made.pin_memory() if device_of(made) is CPU else sparse.members(made)[-1].pin_memory()
             return made if name in _MADE_FROM_DATA and isinstance(made, SimulatedTensor) else _pinned(made)
         if name in ("linspace", "logspace"):
             args = tuple(x.item() if isinstance(x, SimulatedTensor) else x for x in args)  # RangeFactories.cpp
-        if device is None and name.startswith("sparse_"):
-            args = sparse.parts(args, kwargs.get("layout", _COMPRESSED.get(name)))
+        met = is_sparse and any(isinstance(x, SimulatedTensor) for x in (*args, *kwargs.values()))
+        if device is None and met and not _has_default_device():
+            args, kwargs = sparse.parts(args, kwargs, _layout(name, kwargs), None)
         if device is None and any(type(x) is torch.Tensor for x in args):
             randomness.check_generator(kwargs.get("generator"), CPU)
         generator = kwargs.get("generator")
@@ -109,7 +130,8 @@ def _factory(original: Any, name: str) -> Any:
         ):
             if may_warn and _warns(name, args):
                 return at_the_caller(original, *args, **kwargs)
-            return original(*args, **kwargs)  # a default device comes back through _under_default_device
+            plain: torch.Tensor = original(*args, **kwargs)  # a default device comes back by _under_default_device
+            return ownership.owned(plain) if transforms.is_wrapped(plain) else plain
         if device is None:
             device = torch.get_default_device()
         try:
@@ -118,6 +140,7 @@ def _factory(original: Any, name: str) -> Any:
             return original(*args, device=device, **kwargs)  # refused, by PyTorch
         if (
             device.type == "cuda"
+            or met
             or isinstance(kwargs.get("out"), SimulatedTensor)
             or (name in _MADE_FROM_DATA and args and isinstance(args[0], SimulatedTensor))
         ):
@@ -129,6 +152,24 @@ def _factory(original: Any, name: str) -> Any:
     return factory
 
 
+def _programs_ask() -> bool:
+    """Whether a TorchFunctionMode of the program's is on, which is told the call in the program's words."""
+    return any(not isinstance(mode, DeviceContext) for mode in torch.overrides._get_current_function_mode_stack())
+
+
+def _check_alias(source: Any, named: Any) -> None:
+    """torch/csrc/utils/tensor_new.cpp, asarray: with copy=False, what has memory stays where it is."""
+    if not isinstance(source, torch.Tensor):
+        try:
+            memoryview(source)
+        except TypeError:
+            return
+    here = device_of(source) if isinstance(source, torch.Tensor) else CPU
+    wanted = torch.device("cuda", named) if isinstance(named, int) else torch.device(named)
+    if here != wanted:
+        raise ValueError(f"can't alias tensor from device '{here}' to '{wanted}'.")
+
+
 def _warns(name: str, args: Any) -> bool:
     """Whether PyTorch may warn: of data that is a tensor already, and of what is deprecated or in beta."""
     return name not in _MADE_FROM_DATA or (bool(args) and isinstance(args[0], torch.Tensor))
@@ -137,8 +178,12 @@ def _warns(name: str, args: Any) -> bool:
 def _of_default_type(args: Any, kwargs: Any) -> torch.device | None:
     """The default type's device, where neither a default device nor an argument says another."""
     given = any(isinstance(x, torch.Tensor) for x in (*args, *kwargs.values()))
-    stack = torch.overrides._get_current_function_mode_stack()
-    return None if given or any(isinstance(mode, DeviceContext) for mode in stack) else default_type
+    return None if given or _has_default_device() else default_type
+
+
+def _has_default_device() -> bool:
+    """Whether torch.set_default_device, or `with torch.device(...)`, says where tensors are made."""
+    return any(isinstance(mode, DeviceContext) for mode in torch.overrides._get_current_function_mode_stack())
 
 
 def _seen(original: Any, name: str, device: torch.device, args: Any, kwargs: Any, named: Any) -> torch.Tensor:
@@ -157,7 +202,10 @@ def _seen(original: Any, name: str, device: torch.device, args: Any, kwargs: Any
 
 def _made(original: Any, device: torch.device, *args: Any, **kwargs: Any) -> torch.Tensor:
     """A tensor that is made on the CPU and is then on a GPU; from data, that is a copy."""
-    made = original(*args, device="cpu", **kwargs)
+    try:
+        made = original(*args, device="cpu", **kwargs)
+    except RuntimeError as error:
+        raise layouts.reworded(error) from None
     if waiting.level and original.__name__ in (*_MADE_FROM_DATA, "new_tensor"):
         waiting.copies(made, device, False)
     return mark(made, device)
@@ -171,7 +219,7 @@ def _drawing(name: str, device: torch.device, generator: Any = None) -> contextl
 
 
 def _pinned(made: torch.Tensor) -> torch.Tensor:
-    if isinstance(made, SimulatedTensor):
+    if isinstance(made, SimulatedTensor) or made.layout is not torch.strided:
         raise RuntimeError("Only dense CPU tensors can be pinned")  # native/TensorFactories.cpp, empty
     return made.pin_memory()
 
@@ -205,6 +253,14 @@ def like(original: Any) -> Any:
             if pin_memory is not True:
                 return original(source, *args, device=device, pin_memory=pin_memory, **kwargs)  # refused, by PyTorch
             return _pinned(made_like(source, *args, device=device, **kwargs))
+        if is_jagged(type(source)):
+            with watched.asking():
+                return original(source, *args, **kwargs, **({} if device is None else {"device": resolve(device)}))
+        if dispatches_itself(type(source)):  # a DTensor, which makes one of its own kind
+            if device is not None and resolve(device).type == "cuda":
+                refuse_class(type(source))
+            named = {"device": device, "pin_memory": pin_memory}
+            return original(source, *args, **{name: value for name, value in named.items() if value}, **kwargs)
         here = device_of(source)
         try:
             target = here if device is None else resolve(device)
@@ -247,7 +303,7 @@ def _under_default_device(context: Any, func: Any, types: Any, args: Any = (), k
     kwargs = kwargs or {}
     if func in _device_constructors() and kwargs.get("device") is None:
         device = resolve(context.device)
-        if device.type == "cuda" and func in _makers:
+        if func in _makers and (device.type == "cuda" or func.__name__.startswith("sparse_")):
             kwargs.pop("device", None)
             return _makers[func](device, args, kwargs, context.device)
         kwargs["device"] = device

@@ -54,11 +54,34 @@ def shapes_fit(operands: Sequence[Any]) -> None:
     shape: list[int] = []
     for operand in operands:
         if not operand.is_out:
-            shape = _broadcast(shape, list(operand.tensor.shape))
+            shape = broadcast(shape, list(operand.tensor.shape))
     for operand in operands:
         own = list(operand.tensor.shape)
         if operand.is_written and not operand.is_out and own != shape:
             raise RuntimeError(f"output with shape {own} doesn't match the broadcast shape {shape}")
+
+
+def kinds_fit(operator: Any, operands: Sequence[Any], args: Any, kwargs: Any) -> None:
+    """Raise what an operator's own meta function says of dtypes: it runs before TensorIterator looks at devices.
+
+    That a result cannot be cast to an output is said after this output's device was looked at, and before the inputs'.
+    """
+    device = next((x.device for x in operands if x.device.type != "cpu"), CPU)
+    outputs_fit = all(x.device == device for x in operands if x.is_written)
+    with torch.no_grad():
+        try:
+            operator(*_small(args), **dict(zip(kwargs or {}, _small((kwargs or {}).values()), strict=True)))
+        except NotImplementedError:  # of a kernel, which CUDA does not come to
+            pass
+        except RuntimeError as error:
+            if "can't be cast" not in str(error) or outputs_fit:
+                raise RuntimeError(str(error)) from None
+
+
+def _small(args: Any) -> list[Any]:
+    """The arguments with one element in each tensor, on the CPU: dtypes meet as those of the whole do."""
+    ones = torch.ops.aten.ones.default
+    return [ones([1] * x.dim(), dtype=x.dtype) if isinstance(x, torch.Tensor) else x for x in args]
 
 
 def _overlaps_itself(tensor: torch.Tensor) -> bool:
@@ -67,7 +90,7 @@ def _overlaps_itself(tensor: torch.Tensor) -> bool:
     return tensor.numel() > 0 and any(size > 1 and stride == 0 for size, stride in pairs)
 
 
-def _broadcast(first: list[int], second: list[int]) -> list[int]:
+def broadcast(first: list[int], second: list[int]) -> list[int]:
     """aten/src/ATen/ExpandUtils.cpp, infer_size."""
     rank = max(len(first), len(second))
     padded = [[1] * (rank - len(shape)) + shape for shape in (first, second)]

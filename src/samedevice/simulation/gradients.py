@@ -1,5 +1,6 @@
 """The device checks of autograd, which sees only CPU tensors here and so cannot make them itself."""
 
+import re
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import torch
 from torch.autograd.function import BackwardCFunction
 
-from samedevice.simulation import placement, transforms
+from samedevice.simulation import ownership, placement, transforms
 from samedevice.simulation.devices import device_of
 from samedevice.simulation.exchange import LEFT_BEHIND, moved_after
 from samedevice.simulation.moves import move, type_
@@ -23,7 +24,8 @@ _register_hook_of_node = BackwardCFunction.register_hook
 _register_prehook_of_node = BackwardCFunction.register_prehook
 _swap_tensors = torch.utils.swap_tensors
 
-_MODIFIED = "has been modified by an inplace operation: [torch."
+# Of a type in an error (refusals.type_in_errors), what is of the CPU.
+_MODIFIED = re.compile(r"(?<=has been modified by an inplace operation: \[)(torch\.|CPU)")
 
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
@@ -48,8 +50,21 @@ def _get_grad(self: torch.Tensor) -> Any:
     if isinstance(self, SimulatedTensor) and type(gradient) is torch.Tensor and not hasattr(gradient, LEFT_BEHIND):
         gradient = mark(gradient, self.device)  # made in C++ by backward, on what it took for this device
         _grad.__set__(self, gradient)
+    if not isinstance(self, SimulatedTensor) and _belongs_to_the_cpu(gradient):
+        gradient = ownership.plain(gradient.cpu())
+        _grad.__set__(self, gradient)
     gradient._samedevice_owner = weakref.ref(self)  # moves.py puts it back when `x.grad.data = y` moves it
     return gradient
+
+
+def _belongs_to_the_cpu(gradient: torch.Tensor) -> bool:
+    """Whether a gradient that C++ gave to a tensor on the CPU is a simulated one.
+
+    engine.cpp, validate_outputs: a single number is moved.
+    """
+    if not isinstance(gradient, SimulatedTensor):
+        return False
+    return gradient.is_cpu or (gradient.dim() == 0 and not hasattr(gradient, LEFT_BEHIND))
 
 
 def _set_grad(self: torch.Tensor, gradient: torch.Tensor | None) -> None:
@@ -93,10 +108,13 @@ def _fit(gradient: Any, device: torch.device, index: int, function: str = "", sh
 
     A gradient is summed to its tensor's `shape` first, and a wrong shape is refused first.
     """
-    if not isinstance(gradient, torch.Tensor) or device_of(gradient) == device or transforms.is_batched(gradient):
+    if not isinstance(gradient, torch.Tensor) or device_of(gradient) == device:
+        return gradient
+    is_batched = transforms.is_batched(gradient)
+    if is_batched and not hasattr(gradient, "_samedevice_device"):
         return gradient
     if gradient.dim() == 0 or shape == ():
-        return move(gradient, device)
+        return gradient if is_batched else move(gradient, device)
     if shape is not None and not _can_become(shape, gradient.shape):
         return gradient
     raise RuntimeError(
@@ -119,15 +137,15 @@ def _run_backward(outputs: Any, gradients: Any, *args: Any, **kwargs: Any) -> An
         with placement.composing():
             results = _engine_run_backward(outputs, fitted, *args, **kwargs)
     except RuntimeError as error:
-        if _MODIFIED not in str(error) or not isinstance(outputs[0], SimulatedTensor):
+        if not _MODIFIED.search(str(error)) or not isinstance(outputs[0], SimulatedTensor):
             raise
         # autograd/saved_variable.cpp prints the type of a tensor that is one of the CPU's in C++
-        text = str(error).replace(_MODIFIED, _MODIFIED.replace("torch.", "torch.cuda."))
+        text = _MODIFIED.sub(lambda cpu: "CUDA" if cpu[1] == "CPU" else "torch.cuda.", str(error))
         raise RuntimeError(text).with_traceback(error.__traceback__) from None
     if not results:
         return results  # of Tensor.backward
     return tuple(
-        move(gradient, device_of(wanted)) if _can_move(gradient, wanted) else gradient
+        move(ownership.plain(gradient), device_of(wanted)) if _can_move(gradient, wanted) else gradient
         for gradient, wanted in zip(results, args[2], strict=True)
     )
 
@@ -155,7 +173,7 @@ def _apply_function(cls: Any, *args: Any, **kwargs: Any) -> Any:
 def _apply_backward(self: Any, *gradients: Any) -> Any:
     incoming = list(gradients)
     for index, device in enumerate(getattr(self, "_samedevice_outputs", ())):
-        if device is not None and type(incoming[index]) is torch.Tensor:
+        if device is not None and type(incoming[index]) is torch.Tensor and not transforms.is_batched(incoming[index]):
             incoming[index] = mark(incoming[index], device)  # zeros that C++ made for an output that nobody used
     result = _backward(self, *incoming)
     inputs = getattr(self, "_samedevice_inputs", None)

@@ -34,17 +34,45 @@ def _index_put(operator: Any, operands: Sequence[Any], args: Any) -> torch.devic
         return device
     if device.type == "cuda" and len(args) > 3 and args[3]:  # accumulate
         raise RuntimeError(f"expected device {device} but got device {values.device} for value tensor")
+    _indices_fit(args)
     return tensor_iterator([target, values])
+
+
+def _indices_fit(args: Any) -> None:
+    """Raise what make_info says of the indices' dtypes and number, and of the values' dtype and shape: it comes first.
+
+    The CPU says the same, of the same memory; where an index leads is not asked on a GPU.
+    """
+    with torch._C._DisableTorchDispatch(), torch.no_grad():
+        try:
+            torch.ops.aten._index_put_impl_.default(args[0].clone(), *args[1:3])
+        except (RuntimeError, IndexError) as error:
+            if "out of bounds" not in str(error):
+                raise type(error)(str(error)) from None
 
 
 def _index_fill(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     """native/TensorAdvancedIndexing.cpp, index_fill_: the value is read as a number, from anywhere."""
+    value, index = named(operands, "value"), named(operands, "index").tensor
+    if value is not None:
+        _is_number("index_fill_", value.tensor)
+    if index.dtype is not torch.int64:
+        raise IndexError("index_fill_(): Expected dtype int64 for index.")
     return tensor_iterator([x for x in operands if x.name != "value"], cpu_scalars=0)
+
+
+def _is_number(name: str, value: torch.Tensor) -> None:
+    if value.dim():
+        raise RuntimeError(
+            f"{name} only supports a 0-dimensional value tensor, but got tensor with {value.dim()} dimension(s)."
+        )
 
 
 def _masked_fill(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     """native/cuda/Indexing.cu, masked_fill__cuda."""
     target, mask, value = (named(operands, name) for name in ("self", "mask", "value"))
+    if value is not None:
+        _is_number("masked_fill_", value.tensor)
     if value is not None and target.device is CPU:
         raise RuntimeError("masked_fill_: Expected inputs to be on same device")
     if mask.device != target.device:

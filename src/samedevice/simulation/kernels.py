@@ -23,6 +23,9 @@ Kernel = Callable[..., Any]
 # Factories that take tensors begin below autograd (torch/csrc/autograd/generated/variable_factories.h).
 _FACTORIES = ("linspace", "logspace")
 
+# Composed functions that nested tensors have too; for the others PyTorch has compositions of their own.
+_TAKE_NESTED = ("scaled_dot_product_attention",)
+
 _kernels: dict[Any, Kernel] = {}
 _library: torch.library.Library | None = None
 
@@ -40,6 +43,8 @@ def start(contributions: Iterable[tuple[str, Kernel]]) -> None:
     for operator, kernel in _kernels.items():
         for key in ("Python",) if operator._opname in _FACTORIES else ("AutogradCPU", "AutogradMeta"):
             register(operator.name(), key, kernel, False)
+        if operator._opname in _TAKE_NESTED:
+            register(operator.name(), "AutogradNestedTensor", kernel, False)
 
 
 def stop() -> None:

@@ -153,12 +153,16 @@ def _weight_norm(compose: Any, direction: Any, magnitude: Any, *rest: Any) -> An
 def _attention(compose: Any, query: Any, key: Any, value: Any, attn_mask: Any = None, *rest: Any, **kwargs: Any) -> Any:
     """native/transformers/attention.cpp, validate_sdpa_input; the mask meets the check of the kernel that is chosen."""
     here = device_of(query)
-    if not here == device_of(key) == device_of(value):
+    same_type = query.dtype is key.dtype is value.dtype  # else PyTorch refuses that first
+    if same_type and not here == device_of(key) == device_of(value):
         attention_on_several_devices(here, device_of(key), device_of(value))
     if attn_mask is not None and device_of(attn_mask) != here and here is not CPU:
         if not _is_efficient(query, value):
             found_two_devices(here, device_of(attn_mask))
         compare("wrapper_CUDA___scaled_dot_product_efficient_attention", ("query", query), ("attn_bias", attn_mask))
+    if query.is_nested and device_of(query) is not CPU:
+        # CUDA's kernels take nested tensors in any order; the CPU's composition takes contiguous ones.
+        query, key, value = query.contiguous(), key.contiguous(), value.contiguous()
     return compose(query, key, value, attn_mask, *rest, **kwargs)
 
 

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import torch
 
-from samedevice.simulation import factories
+from samedevice.simulation import factories, layouts
 from samedevice.simulation.devices import Face, device_of, resolve
 from samedevice.simulation.stand_ins import overridden
 from samedevice.simulation.tensor import ABSENT, SimulatedTensor, mark
@@ -107,11 +107,14 @@ def new(self: torch.Tensor, *args: Any, device: Any = None, **kwargs: Any) -> to
     here = device_of(self)
     if device is not None:
         check_device(here.type, resolve(device))
+    if self.layout is torch.sparse_coo and len(args) > 1 and isinstance(args[0], torch.Tensor):
+        made: torch.Tensor = torch.sparse_coo_tensor(*args)  # where its parts are, whatever `self` is
+        return made
     if self.layout is torch.strided and args and isinstance(args[0], torch.Tensor):
         if device_of(args[0]).type != here.type or args[0].dtype != self.dtype:
             _refuse(self, here.type, args[0])
         return args[0].view_as(args[0])
-    made: torch.Tensor = _new(self, *args, device=device, **kwargs)
+    made = _new(self, *args, device=device, **kwargs)
     return made
 
 
@@ -128,14 +131,17 @@ def check_device(expected: str, passed: torch.device) -> None:
 
 def _refuse(kind: Any, device: str, given: Any) -> NoReturn:
     # torch/csrc/utils/tensor_new.cpp, check_legacy_ctor_device and legacy_tensor_generic_ctor_new
-    raise TypeError(f"expected {_options(kind.dtype, device)} (got {_options(given.dtype, device_of(given))})")
+    raise TypeError(
+        f"expected {_options(kind.dtype, device)} (got {_options(given.dtype, device_of(given), given.layout)})"
+    )
 
 
-def _options(dtype: torch.dtype, device: Any) -> str:
-    name = next((text for kind, text in _TYPES.items() if getattr(torch, f"{kind}Tensor").dtype == dtype), str(dtype))
+def _options(dtype: torch.dtype, device: Any, layout: torch.layout = torch.strided) -> str:
+    named = ((getattr(torch, f"{kind}Tensor").dtype, text) for kind, text in _TYPES.items())
+    name = next((text for own, text in named if own == dtype), str(dtype))
     return (
-        f"TensorOptions(dtype={name}, device={device}, layout=Strided, requires_grad=false (default), "
-        "pinned_memory=false (default), memory_format=(nullopt))"
+        f"TensorOptions(dtype={name}, device={device}, layout={layouts.name_of(layout)}, "
+        "requires_grad=false (default), pinned_memory=false (default), memory_format=(nullopt))"
     )
 
 

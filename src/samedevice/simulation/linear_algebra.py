@@ -11,9 +11,10 @@ from typing import Any
 
 import torch
 
-from samedevice.simulation.devices import device_of
+from samedevice.simulation.devices import CPU, device_of
 from samedevice.simulation.kernels import Kernel
 from samedevice.simulation.refusals import accuse, compare, same_device
+from samedevice.simulation.stand_ins import overridden
 
 # Functions that call checkSameDevice(name, result, input), by the name they give; those of the second table call it
 # with the two exchanged.
@@ -36,6 +37,11 @@ _INPUT_WITH_RESULT = {
 }
 
 
+def replacements() -> Iterator[tuple[Any, str, Any]]:
+    """What to put in place of what: (owner, name, replacement)."""
+    yield torch.linalg, "lstsq", _by_gels(torch.linalg.lstsq)
+
+
 def kernels() -> Iterator[tuple[str, Kernel]]:
     """The kernels to put in front of composed operators: (operator, kernel)."""
     for table, check in ((_RESULT_WITH_INPUT, _result_with_input), (_INPUT_WITH_RESULT, _input_with_result)):
@@ -46,6 +52,8 @@ def kernels() -> Iterator[tuple[str, Kernel]]:
         yield name, _multi_dot
     for name in ("inner", "inner.out"):
         yield name, _inner
+    for name in ("linalg_svd", "linalg_svd.U", "linalg_svdvals", "linalg_svdvals.out"):
+        yield name, _svd
     yield "matmul.out", _matmul_out
     yield "tensordot.out", _tensordot_out
 
@@ -64,6 +72,34 @@ def _result_with_input(function: str, compose: Any, inputs: Any, *args: Any, **k
 def _input_with_result(function: str, compose: Any, inputs: Any, *args: Any, out: Any, **kwargs: Any) -> Any:
     same_device(function, device_of(inputs), device_of(out))
     return compose(inputs, *args, out=out, **kwargs)
+
+
+def _svd(compose: Any, inputs: Any, *args: Any, driver: str | None = None, **kwargs: Any) -> Any:
+    """native/cuda/linalg/BatchLinearAlgebraLib.cpp, svd_cusolver: the driver is cuSOLVER's choice of an algorithm."""
+    if driver is None or device_of(inputs) is CPU:
+        return compose(inputs, *args, **kwargs | ({} if driver is None else {"driver": driver}))
+    if driver not in ("gesvd", "gesvdj", "gesvda"):
+        raise RuntimeError(
+            f"torch.linalg.svd: unknown svd driver {driver} in svd_cusolver computation. "
+            "Check doc at https://pytorch.org/docs/stable/generated/torch.linalg.svd.html"
+        )
+    return compose(inputs, *args, **kwargs)
+
+
+def _by_gels(original: Any) -> Any:
+    """native/BatchLinearAlgebra.cpp, linalg_lstsq_out: CUDA has one driver."""
+
+    @functools.wraps(original)
+    def by_gels(*args: Any, **kwargs: Any) -> Any:
+        inputs, driver = args[0] if args else kwargs.get("input", kwargs.get("A")), kwargs.get("driver")
+        if driver in (None, "gels") or not isinstance(inputs, torch.Tensor) or overridden(inputs):
+            return original(*args, **kwargs)
+        if device_of(inputs) is CPU:
+            return original(*args, **kwargs)
+        original(*args, **kwargs | {"driver": "gelsd"})  # what else is wrong comes first
+        raise RuntimeError("torch.linalg.lstsq: `driver` other than `gels` is not supported on CUDA")
+
+    return by_gels
 
 
 def _multi_dot(compose: Any, tensors: Any, **kwargs: Any) -> Any:

@@ -53,13 +53,13 @@ def _dispatch(mode: Any, func: Any, types: Any, args: Any = (), kwargs: Any = No
     if home is not None and not watched.asked():
         if kwargs.get("device") == CPU:
             kwargs = kwargs | {"device": home}
-        args = tuple(_at(home, args))
+        args = tuple(at(home, args))
     return type(mode).__torch_dispatch__(
         mode, func, tuple(kind for kind in types if not isinstance(kind, Twin)), args, kwargs
     )
 
 
-def _at(home: torch.device, values: Any) -> Iterator[Any]:
+def at(home: torch.device, values: Any) -> Iterator[Any]:
     """The same values; a tensor that a formula of backward made for itself is where the others are.
 
     That has to be seen here: what a mode has been given is held by it, so it cannot be told any more (made_inside).
@@ -68,6 +68,6 @@ def _at(home: torch.device, values: Any) -> Iterator[Any]:
         if placement.made_inside(values, index):
             yield mark(values[index], home)
         elif type(values[index]) in (list, tuple):
-            yield type(values[index])(_at(home, values[index]))
+            yield type(values[index])(at(home, values[index]))
         else:
             yield values[index]

@@ -6,16 +6,17 @@ stays, what it holds is exchanged (Module.to does `param.data = moved`).
 
 import functools
 import re
-import weakref
 from collections.abc import Iterator
 from typing import Any
 
 import torch
+from torch.autograd import forward_ad
 
-from samedevice.simulation import devices, streams, waiting, watched
-from samedevice.simulation.classes import dispatches_itself, refuse_class, twin_of
+from samedevice.simulation import devices, layouts, pinned, sparse, streams, transforms, waiting, watched
+from samedevice.simulation.classes import dispatches_itself, is_jagged, refuse_class, twin_of
 from samedevice.simulation.devices import CPU, device_of, resolve
 from samedevice.simulation.exchange import exchange, moved_after
+from samedevice.simulation.refusals import type_in_errors
 from samedevice.simulation.stand_ins import at_the_caller, overridden
 from samedevice.simulation.subclasses import as_subclass
 from samedevice.simulation.tensor import ABSENT, SimulatedTensor, mark, refuse_gradients_of_nested, unmark
@@ -73,6 +74,8 @@ class _ToCopy(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> Any:
         dtype = None if gradient.dtype == ctx.source_dtype else ctx.source_dtype
+        if transforms.is_batched(gradient):
+            return _copied_seen(gradient, ctx.source, dtype, None, False), None, None, None, None
         return move(gradient, ctx.source, dtype), None, None, None, None
 
     @staticmethod
@@ -91,6 +94,8 @@ def move(
         if dtype is None and memory_format in (None, torch.preserve_format):
             return tensor
         return _to(tensor, tensor.dtype if dtype is None else dtype, memory_format=memory_format)
+    if is_jagged(type(tensor)) and device.type in ("cuda", "cpu"):
+        return _ToCopy.apply(tensor, device, dtype, memory_format, non_blocking)
     if dispatches_itself(type(tensor)):
         if device.type == "cuda" and not isinstance(tensor, torch._subclasses.FakeTensor):
             refuse_class(type(tensor))
@@ -99,15 +104,21 @@ def move(
         return _to(tensor if watched.now() else unmark(tensor), device, dtype)
     if tensor.is_meta:
         return _to(tensor, CPU)  # refused, by PyTorch
-    if torch.is_grad_enabled() and tensor.requires_grad:
+    if (torch.is_grad_enabled() and tensor.requires_grad) or forward_ad._current_level >= 0:
         refuse_gradients_of_nested([tensor])
         return _ToCopy.apply(tensor, device, dtype, memory_format, non_blocking)
     return _ToCopy.forward(tensor, device, dtype, memory_format, non_blocking)
 
 
 def _copied(tensor: torch.Tensor, device: torch.device, dtype: Any, memory_format: Any) -> torch.Tensor:
+    if is_jagged(type(tensor)):
+        with watched.asking():
+            jagged: torch.Tensor = torch.ops.aten._to_copy.default(tensor, dtype=dtype, device=device)
+        return jagged
     copy = _to(unmark(tensor), tensor.dtype if dtype is None else dtype, copy=True, memory_format=memory_format)
-    return mark(copy, device) if device.type == "cuda" else copy
+    if device.type == "cuda" or transforms.is_wrapped(copy):
+        return mark(copy, device)
+    return copy
 
 
 def _copied_seen(
@@ -164,7 +175,7 @@ def to(self: torch.Tensor, *args: Any, copy: bool = False, **kwargs: Any) -> tor
         return _to(self, self.dtype if dtype is None else dtype, non_blocking, copy, memory_format=memory_format)
     moved = move(self, target, dtype, memory_format, non_blocking)
     if non_blocking and target is CPU:
-        _pin(moved)  # native/TensorConversions.cpp, _to_copy: pin_out
+        pinned.pin(moved)  # native/TensorConversions.cpp, _to_copy: pin_out
     return moved
 
 
@@ -187,16 +198,24 @@ def cpu(self: torch.Tensor, *, memory_format: Any = None) -> torch.Tensor:
 @_subclasses_first
 def type_(self: torch.Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
     if dtype is None:
+        if is_jagged(type(self)):
+            return type_(self._values)
         if not isinstance(self, SimulatedTensor):
             return _type(self)
-        return _type(unmark(self)).replace("torch.", "torch.cuda.", 1)
+        try:
+            return _type(unmark(self)).replace("torch.", "torch.cuda." if self.is_cuda else "torch.", 1)
+        except RuntimeError as error:  # of a compressed layout: it has no name
+            raise layouts.reworded(error) from None
     if isinstance(dtype, torch.dtype):
         return to(self, dtype)
     if not isinstance(dtype, str | type):
         raise TypeError("dtype must be a type, str, or dtype object")
     name = dtype if isinstance(dtype, str) else f"{dtype.__module__}.{dtype.__name__}"
     with watched.unseen():
-        plain = _type(torch.empty(0, device="cpu"), name.replace("torch.cuda.", "torch.", 1)).dtype
+        try:
+            plain = _type(torch.empty(0, device="cpu"), name.replace("torch.cuda.", "torch.", 1)).dtype
+        except ValueError:  # torch/csrc/utils/tensor_types.cpp
+            raise ValueError(f"invalid type: '{name}'") from None
     if not name.startswith("torch.cuda."):
         return move(self, CPU, plain)
     return move(self, device_of(self) if isinstance(self, SimulatedTensor) else resolve("cuda"), plain)
@@ -274,41 +293,50 @@ def type_as(self: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
 def pin_memory(self: torch.Tensor, device: Any = None) -> torch.Tensor:
     if overridden(self):
         return _pin_memory(self) if device is None else _pin_memory(self, device)
+    if is_jagged(type(self)) and self.is_cuda:
+        return pin_memory(self._values)  # refused
     if isinstance(self, SimulatedTensor):
-        # native/Memory.cpp
-        raise RuntimeError(f"cannot pin '{type_(self)}' only dense CPU tensors can be pinned")
+        if self.is_nested:
+            _is_pinned(self)  # refused, by PyTorch
+        # native/Memory.cpp; a compressed layout has no name of its own (c10/core/DispatchKey.cpp, toString)
+        is_compressed = layouts.kind_of([self]) == "SparseCsr"
+        name = type_in_errors(type_(sparse.members(self)[-1] if is_compressed else self))
+        prefix = "SparseCsr" if is_compressed else ""
+        raise RuntimeError(f"cannot pin '{prefix}{name}' only dense CPU tensors can be pinned")
     devices.use()
     if is_pinned(self):
         return self
-    pinned = self.clone()  # with a history, as PyTorch's _pin_memory has a derivative
-    _pin(pinned)
-    return pinned
-
-
-# The memory that is pinned, by its address: any tensor in it is, as the driver is asked (cuda/PinnedMemoryAllocator).
-_pinned: "weakref.WeakValueDictionary[int, torch.UntypedStorage]" = weakref.WeakValueDictionary()
+    copy = self.clone()  # with a history, as PyTorch's _pin_memory has a derivative
+    _pin(copy)
+    return copy
 
 
 def _pin(tensor: torch.Tensor) -> None:
-    storage = tensor.untyped_storage()
-    if storage.nbytes():
-        _pinned[storage.data_ptr()] = storage
+    if is_jagged(type(tensor)):
+        tensor = tensor._values
+    for part in sparse.members(tensor) if tensor.layout is not torch.strided else [tensor]:
+        pinned.pin(part)
 
 
 @functools.wraps(_is_pinned)
 def is_pinned(self: torch.Tensor, device: Any = None) -> bool:
     if overridden(self):
         return _is_pinned(self) if device is None else _is_pinned(self, device)
-    if self.is_meta or isinstance(self, SimulatedTensor) or not _pinned:
+    if is_jagged(type(self)):
+        return is_pinned(self._values)
+    if self.is_nested and isinstance(self, SimulatedTensor):
+        return _is_pinned(self)  # refused, by PyTorch
+    if self.is_meta or isinstance(self, SimulatedTensor):
         return False
-    address = self.untyped_storage().data_ptr()
-    return any(start <= address < start + storage.nbytes() for start, storage in list(_pinned.items()))
+    return pinned.holds(self if self.layout is torch.strided else sparse.members(self)[-1])
 
 
 @functools.wraps(torch.Tensor.record_stream)
 def record_stream(self: torch.Tensor, s: Any) -> None:
     if isinstance(s, streams.AnyStream):
         s = streams.original(stream_id=s.stream_id, device_index=s.device_index, device_type=s.device_type)
+    if is_jagged(type(self)):
+        return self._values.record_stream(s)
     return _record_stream(self, s)  # of the CPU: refused, by PyTorch
 
 

@@ -1,6 +1,7 @@
-"""Nested tensors: of the strided layout they are simulated; of the jagged layout they say that they are not.
+"""Nested tensors of the strided layout, which are made of copies on the CPU and brought to a GPU.
 
-A jagged one is a class of PyTorch's own, written in Python, around a tensor on whose C++ device it builds.
+A jagged one is a class of PyTorch's own, written in Python, around tensors that may be simulated: subclasses.py says to
+C++ that it is on the CPU, as each simulated tensor is.
 """
 
 import functools
@@ -10,72 +11,64 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves, tree_map
 
-from samedevice.simulation.devices import device_of, resolve
+from samedevice.simulation.devices import CPU, device_of, resolve
+from samedevice.simulation.refusals import accuse
 from samedevice.simulation.tensor import NO_GRADIENTS_OF_NESTED
 
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
-    yield torch.nested, "nested_tensor", _of_copies(torch.nested.nested_tensor)
-    yield torch.nested, "as_nested_tensor", _made(torch.nested.as_nested_tensor)
-    for name in ("nested_tensor_from_jagged", "narrow"):
-        yield torch.nested, name, _jagged(getattr(torch.nested, name))
+    yield torch.nested, "nested_tensor", _nested_tensor(torch.nested.nested_tensor)
+    yield torch.nested, "as_nested_tensor", _as_nested_tensor(torch.nested.as_nested_tensor)
 
 
 @functools.cache
-def _made(original: Any) -> Any:
+def _nested_tensor(original: Any) -> Any:
     @functools.wraps(original)
-    def made(ts: Any, dtype: Any = None, layout: Any = None, device: Any = None, **kwargs: Any) -> torch.Tensor:
-        kwargs |= {"dtype": dtype, "layout": layout}
-        jagged = layout is torch.jagged
-        tensors = [x for x in tree_leaves(ts) if isinstance(x, torch.Tensor)]
-        on_gpu = any(device_of(x).type == "cuda" for x in tensors)
-        if on_gpu and not jagged and torch.is_grad_enabled() and any(x.requires_grad for x in tensors):
-            raise NotImplementedError(NO_GRADIENTS_OF_NESTED)
-        if device is None or resolve(device).type != "cuda":
-            result: torch.Tensor = (_jagged(original) if jagged else original)(ts, device=device, **kwargs)
+    def nested_tensor(tensor_list: Any, **kwargs: Any) -> torch.Tensor:
+        return _made(original, tensor_list, kwargs.get("requires_grad", False), **kwargs)
+
+    return nested_tensor
+
+
+@functools.cache
+def _as_nested_tensor(original: Any) -> Any:
+    @functools.wraps(original)
+    def as_nested_tensor(ts: Any, dtype: Any = None, device: Any = None, layout: Any = None) -> torch.Tensor:
+        if isinstance(ts, torch.Tensor) and ts.is_nested:
+            result: torch.Tensor = original(ts, dtype, device, layout)
             return result
-        if jagged:
-            _refuse()
-        if kwargs.get("requires_grad"):
-            raise NotImplementedError(NO_GRADIENTS_OF_NESTED)
-        result = original(ts, **kwargs).to(device)
+        has_gradient = any(isinstance(x, torch.Tensor) and x.requires_grad for x in tree_leaves(ts))
+        return _made(original, ts, has_gradient, dtype=dtype, device=device, layout=layout)
+
+    return as_nested_tensor
+
+
+def _made(original: Any, ts: Any, has_gradient: bool, device: Any = None, **kwargs: Any) -> torch.Tensor:
+    """What PyTorch makes of copies on the CPU, brought to the GPU: in C++ it would take all parts for the CPU's."""
+    places = _places(ts)
+    here = places[0] if places else CPU
+    target = here if device is None else resolve(device)
+    result: torch.Tensor
+    if kwargs.get("layout") is torch.jagged or all(place.type != "cuda" for place in (target, *places)):
+        result = original(ts, device=device, **kwargs)
         return result
-
-    return made
-
-
-@functools.cache
-def _of_copies(original: Any) -> Any:
-    """nested_tensor copies what it is given, without gradients; in C++ it would take the tensors for the CPU's."""
-    make = _made(original)
-
-    @functools.wraps(original)
-    def made(ts: Any, dtype: Any = None, layout: Any = None, device: Any = None, **kwargs: Any) -> torch.Tensor:
-        tensors = [x for x in tree_leaves(ts) if isinstance(x, torch.Tensor)]
-        if layout is not torch.jagged and any(device_of(x).type == "cuda" for x in tensors):
-            device = device_of(tensors[0]) if device is None else device
-            ts = tree_map(lambda x: x.detach().cpu() if isinstance(x, torch.Tensor) else x, ts)
-        result: torch.Tensor = make(ts, dtype, layout, device, **kwargs)
+    refused = has_gradient and torch.is_grad_enabled()
+    if isinstance(ts, torch.Tensor) and here == target and not refused:
+        result = original(ts, **kwargs)  # of its own memory
         return result
-
-    return made
-
-
-@functools.cache
-def _jagged(original: Any) -> Any:
-    @functools.wraps(original)
-    def jagged(*args: Any, **kwargs: Any) -> torch.Tensor:
-        if any(isinstance(x, torch.Tensor) and device_of(x).type == "cuda" for x in tree_leaves((args, kwargs))):
-            _refuse()
-        result: torch.Tensor = original(*args, **kwargs)
-        return result
-
-    return jagged
+    copies = tree_map(lambda x: x.detach().cpu() if isinstance(x, torch.Tensor) else x, ts)
+    result = original(copies, device=CPU, **kwargs)
+    for place in places:
+        if place != here:  # native/nested/NestedTensorUtils.h, wrap_tensor_node: the parts are joined, then moved
+            accuse("tensors", place, here, "wrapper_CUDA_cat")
+    if refused:
+        raise NotImplementedError(NO_GRADIENTS_OF_NESTED)
+    return result.to(target)
 
 
-def _refuse() -> None:
-    raise NotImplementedError(
-        "samedevice does not simulate nested tensors of the jagged layout on a GPU: keep this one on the CPU, "
-        "or make it of the strided layout"
-    )
+def _places(ts: Any) -> list[torch.device]:
+    """Where the parts are; lists of numbers become tensors on the CPU."""
+    parts = ts if isinstance(ts, list | tuple) else [ts]
+    tensors = [[x for x in tree_leaves(part) if isinstance(x, torch.Tensor)] for part in parts]
+    return [device_of(found[0]) if found else CPU for found in tensors]

@@ -7,7 +7,7 @@ The functions of torch/csrc/cuda/comm.cpp, which a CPU build lacks, with their c
 import sys
 import types
 from collections.abc import Iterator, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import torch
 from torch._prims_common import canonicalize_dim, suggest_memory_format
@@ -25,17 +25,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     for function in (broadcast, broadcast_out, broadcast_coalesced, scatter, scatter_out, gather, gather_out):
         yield torch._C, f"_{function.__name__}", function
     yield _functions, "_streams", None  # made once for each GPU, and kept: a simulation has its own
-    yield torch.cuda.nccl, "is_available", lambda tensors: False
-    for name in ("init_rank", "unique_id", "all_reduce", "reduce", "broadcast", "all_gather", "reduce_scatter"):
-        yield torch.cuda.nccl, name, _refuse_nccl
     yield torch._utils.ExceptionWrapper, "__init__", wrap_exception
-
-
-def _refuse_nccl(*args: Any, **kwargs: Any) -> NoReturn:
-    raise NotImplementedError(
-        "samedevice does not simulate NCCL: between GPUs of one process use torch.cuda.comm, between processes "
-        'torch.distributed with the backend "gloo"'
-    )
 
 
 def broadcast(tensor: torch.Tensor, devices: Sequence[int]) -> list[torch.Tensor]:

@@ -6,14 +6,16 @@ others: it runs as composed, and the operators inside are judged in their turn.
 """
 
 import contextlib
+import gc
 import sys
 import threading
 from collections.abc import Iterator
 from typing import Any
 
 import torch
+from torch.autograd import forward_ad
 
-from samedevice.simulation import checks, general, schema
+from samedevice.simulation import checks, general, layouts, schema
 from samedevice.simulation.devices import CPU, device_of
 from samedevice.simulation.general import Operand
 
@@ -28,8 +30,10 @@ COMPOSED = (
 _has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
 _make_subclass = torch.Tensor._make_subclass
 
-# How often Python counts a tensor that only C++ holds (see `made_inside` and `learn`).
+# How often Python counts a tensor that only C++ holds, and C++ its memory (see `made_inside` and `learn`).
 _held_by_cpp_alone = 0
+_memory_held_once = 0
+_held_by_a_list = 0
 
 
 _NUMBER = torch.ones(())  # for a Python number in a tensor's place
@@ -62,7 +66,13 @@ def _judge(func: Any, operands: list[Operand], args: Any, kwargs: Any) -> Any:
                 return key
     namespace, _, signature = func.name().partition("::")
     operator = schema.operator(signature) if namespace == "aten" else None
+    kind = layouts.kind_of(operand.tensor for operand in operands)
     check = checks.BY_HAND.get(func._schema.name.partition("::")[2])
+    if kind:
+        home = layouts.judge(kind, operator, func, operands, args, kwargs)
+        if home in COMPOSED and check is not None:
+            check(operator, operands, args)  # what it refuses, its composition refuses
+        return home
     if check is not None:
         device = check(operator, operands, args)
         if device is not None:
@@ -71,7 +81,7 @@ def _judge(func: Any, operands: list[Operand], args: Any, kwargs: Any) -> Any:
         return general.resized_out(operands)
     # Lists are compared pair by pair: where they differ, CUDA's foreach kernels fall back to an operator for each.
     if operator is None or not operator.has_cuda_kernel or operator.name.startswith("_foreach_"):
-        for key in COMPOSED:
+        for key in COMPOSED[:3]:
             if func.has_kernel_for_dispatch_key(key):
                 return key
         if operator is not None and not operator.name.startswith("_foreach_"):
@@ -81,9 +91,14 @@ def _judge(func: Any, operands: list[Operand], args: Any, kwargs: Any) -> Any:
         return general.generated(operator, operands)
     if operator.structured and not operator.iterator:
         return general.resized_out(operands)
-    if operator.iterator:
-        general.shapes_fit(operands)
-    return general.tensor_iterator(operands)
+    if not operator.iterator:
+        return general.tensor_iterator(operands)
+    general.shapes_fit(operands)
+    try:
+        return general.tensor_iterator(operands)
+    except RuntimeError:
+        general.kinds_fit(func, operands, args, kwargs)
+        raise
 
 
 def tensors_of(args: Any, kwargs: Any) -> Iterator[torch.Tensor]:
@@ -152,17 +167,61 @@ def composing() -> Iterator[None]:
         _local.composing = before
 
 
+def is_composing() -> bool:
+    """Whether formulas of derivatives or rules of vmap run in this thread, or a dual level is open."""
+    return getattr(_local, "composing", False) or forward_ad._current_level >= 0
+
+
 def made_inside(holder: Any, key: Any) -> bool:
     """Whether a CPU tensor among an operator's arguments was made by a derivative's formula, not by the program.
 
     Such formulas make tensors of their own in C++, on what they take for the device of their input: the CPU, since a
     simulated tensor is one in C++. What the program passes is held by a variable, a container or the interpreter's
     stack; what C++ made is not: the reference count tells them apart. It is looked at only while such formulas run:
-    during backward and vmap (see `composing`) and where a dual level is open.
+    during backward and vmap (see `composing`) and where a dual level is open. A view that C++ makes of what the
+    program holds is told by its memory, which the program's tensor holds too.
     """
-    if not getattr(_local, "composing", False) and torch.autograd.forward_ad._current_level < 0:
+    if not is_composing() or type(holder[key]) is not torch.Tensor:
         return False
-    return type(holder[key]) is torch.Tensor and sys.getrefcount(holder[key]) <= _held_by_cpp_alone
+    return sys.getrefcount(holder[key]) <= _held_by_cpp_alone and not _shares_memory(holder[key])
+
+
+def _shares_memory(tensor: torch.Tensor) -> bool:
+    """Whether the program holds a tensor on the CPU with the memory of this one, which C++ alone holds."""
+    if tensor.layout is not torch.strided or not torch._C._has_storage(tensor):
+        return False
+    address = tensor.untyped_storage()._cdata
+    holders = _holders_of(tensor)
+    base = tensor._base
+    if base is not None and sys.getrefcount(base) <= _held_by_cpp_alone:
+        holders -= 1  # autograd alone holds what this is a view of
+    del base
+    return holders > _memory_held_once and any(
+        holders > _held_by_a_list for holders in _python_holders(gc.get_objects(), address, tensor)
+    )
+
+
+def _python_holders(things: list[Any], address: int, tensor: torch.Tensor | None = None) -> Iterator[int]:
+    """How often Python counts each of these that is another tensor on the CPU with this memory; C++ counts once."""
+    for thing in things:
+        if thing is not tensor and _is_plain(thing) and thing.untyped_storage()._cdata == address:
+            yield sys.getrefcount(thing) - (thing._use_count() > 1)
+
+
+def _is_plain(thing: Any) -> bool:
+    """Whether this is a tensor on the CPU with memory of its own, and no simulated one."""
+    return (
+        issubclass(type(thing), torch.Tensor)
+        and not hasattr(thing, "_samedevice_device")
+        and torch._C._has_storage(thing)  # what a transform has wrapped has none
+        and thing.layout is torch.strided
+        and thing.device.type == "cpu"
+    )
+
+
+def _holders_of(tensor: torch.Tensor) -> int:
+    """How many tensors have the memory of this one."""
+    return int(torch._C._storage_Use_Count(tensor.untyped_storage()._cdata))
 
 
 class _Probe(torch.Tensor):
@@ -170,9 +229,10 @@ class _Probe(torch.Tensor):
 
     @classmethod
     def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        global _held_by_cpp_alone
+        global _held_by_cpp_alone, _memory_held_once
         if func is torch.ops.aten.div.Tensor:
             _held_by_cpp_alone = sys.getrefcount(args[1])
+            _memory_held_once = _holders_of(args[1])
         with torch._C._DisableTorchDispatch():
             result = func(*args, **(kwargs or {}))
             return _make_subclass(cls, result) if isinstance(result, torch.Tensor) else result
@@ -184,7 +244,11 @@ def learn() -> None:
     To be called before the first simulated tensor is made, and no sooner: at the first `__torch_dispatch__` of a
     process PyTorch imports torch.distributed.tensor, which takes half a second.
     """
+    global _held_by_a_list
     if not _held_by_cpp_alone:
-        with torch.utils._python_dispatch._disable_current_modes(), torch._C.DisableTorchFunction():
+        no_modes = torch.utils._python_dispatch._disable_current_modes()
+        with no_modes, torch._C.DisableTorchFunction(), torch._C._DisableFuncTorch():
             # On the CPU by name: set_default_tensor_type may say otherwise.
             _make_subclass(_Probe, torch.ones(2, device="cpu")).cov()
+            probes = [torch.ones(2, device="cpu")]
+            (_held_by_a_list,) = _python_holders(probes, probes[0].untyped_storage()._cdata)

@@ -6,7 +6,7 @@ which nothing is rounded here) and not FP8. What only a sensor can measure (temp
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 
@@ -35,10 +35,18 @@ class CudaDeviceProperties:
     memory_bus_width = memory_clock_rate = clock_rate = 0
     gcnArchName = NAME  # noqa: N815 - PyTorch's; on CUDA it repeats the name
     pci_bus_id = pci_device_id = pci_domain_id = 0
+    uuid: str
 
     def __init__(self, index: int) -> None:
-        self.uuid = f"5a3ede71-ce00-0000-0000-{index:012d}"
-        self.pci_bus_id = index
+        vars(self).update(uuid=f"5a3ede71-ce00-0000-0000-{index:012d}", pci_bus_id=index)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if hasattr(self, name):
+            raise AttributeError(f"property of '{type(self).__name__}' object has no setter")
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise TypeError(f"cannot pickle 'torch._C.{type(self).__name__}' object")
 
     def __repr__(self) -> str:
         return (
@@ -47,6 +55,10 @@ class CudaDeviceProperties:
             f"uuid={self.uuid}, pci_bus_id={self.pci_bus_id}, pci_device_id={self.pci_device_id}, "
             f"pci_domain_id={self.pci_domain_id}, L2_cache_size={self.L2_cache_size // 2**20}MB)"
         )
+
+
+CudaDeviceProperties.__name__ = CudaDeviceProperties.__qualname__ = "_CudaDeviceProperties"
+CudaDeviceProperties.__module__ = "torch._C"
 
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:

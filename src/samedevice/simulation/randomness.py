@@ -3,7 +3,8 @@
 As there, the state of a generator is a seed and an offset, 16 bytes in all, and every operator that draws moves the
 offset on (aten/src/ATen/cuda/CUDAGeneratorImpl.cpp). The numbers differ from a real GPU's: CUDA draws with Philox, this
 with the CPU's Mersenne Twister, seeded anew from seed and offset for each operator. The first operator after a seed so
-draws what it would on the CPU.
+draws what it would on the CPU. With `simulate_cuda(rng="cpu")` every operator does: GPUs then draw from the CPU's
+generator, and seeding them does nothing, as where there is no GPU.
 """
 
 import functools
@@ -34,8 +35,18 @@ def default_generator(device: torch.device) -> "Generator":
     return _generators[device]
 
 
-def forget() -> None:
-    """Begin anew: the next GPU of the same name starts from its seed."""
+_from_cpu = False
+
+
+def from_cpu() -> bool:
+    """Whether GPUs draw from the CPU's generator."""
+    return _from_cpu
+
+
+def begin(from_cpu: bool) -> None:
+    """Begin anew: the next GPU of the same name starts from its seed, or draws from the CPU's generator."""
+    global _from_cpu
+    _from_cpu = from_cpu
     _generators.clear()
 
 
@@ -52,7 +63,7 @@ class of:  # noqa: N801 - reads as `with randomness.of(device)`
         self._kept = None
         if self._generator is not None:
             check_generator(self._generator, self._device)
-        elif self._device.type == "cuda":
+        elif self._device.type == "cuda" and not _from_cpu:
             _lock.acquire()
             self._kept = torch.default_generator.get_state()
             torch.default_generator.manual_seed(default_generator(self._device).draw())
@@ -61,6 +72,13 @@ class of:  # noqa: N801 - reads as `with randomness.of(device)`
         if self._kept is not None:
             torch.default_generator.set_state(self._kept)
             _lock.release()
+
+
+def passed(args: Any, kwargs: Any) -> torch.Generator | None:
+    """The generator among an operator's arguments; a few take it by position (poisson, binomial)."""
+    if kwargs and "generator" in kwargs:
+        return kwargs["generator"]
+    return next((x for x in args if isinstance(x, torch.Generator)), None)
 
 
 cpu_generator = torch.Generator
@@ -115,13 +133,23 @@ class Generator(torch.Generator):
         self._offset = offset
         return self
 
+    @property
+    def _is_cpus(self) -> bool:
+        """Whether it goes on as a generator of the CPU; the GPU's own stays apart from the CPU's."""
+        return _from_cpu and _generators.get(self.device) is not self
+
     def get_state(self) -> torch.Tensor:
+        if self._is_cpus:
+            return super().get_state()
         return torch.frombuffer(bytearray(struct.pack("<QQ", self._seed, self._offset)), dtype=torch.uint8)
 
     def set_state(self, new_state: torch.Tensor) -> "Generator":
         if not isinstance(new_state, torch.Tensor):
             raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
         _check_state(new_state)
+        if self._is_cpus:
+            super().set_state(new_state)
+            return self
         if new_state.numel() not in (8, 16):
             raise RuntimeError("RNG state is wrong size")
         self._seed, self._offset = struct.unpack("<QQ", bytes(new_state.tolist()).ljust(16, b"\0"))
@@ -200,7 +228,7 @@ def check_generator(generator: torch.Generator | None, device: torch.device) -> 
     generator = _by_address.get(generator._cdata, generator)  # an operator gets another Python object for it
     if generator.device.type != device.type:
         raise RuntimeError(f"Expected a '{device.type}' device type for generator but found '{generator.device.type}'")
-    if isinstance(generator, Generator):
+    if isinstance(generator, Generator) and not _from_cpu:
         cpu_generator.manual_seed(generator, generator.draw())
 
 

@@ -22,6 +22,20 @@ def accuse(argument: str, device: torch.device, reference: torch.device, method:
     )
 
 
+# Of torch/csrc/Exceptions.cpp, processErrorMsg: these types are printed as Python writes them.
+_WRITTEN_AS_IN_PYTHON = ("Byte", "Char", "Double", "Float", "Half", "Int", "Long", "Short")
+
+
+def type_in_errors(name: str) -> str:
+    """A type as C++ prints it in an error, from how Python writes it (`Tensor.type()`)."""
+    *_, kind = name.split(".")
+    kind = kind.removesuffix("Tensor")
+    if kind in _WRITTEN_AS_IN_PYTHON:
+        return name
+    layout = "Sparse" if ".sparse." in name else ""
+    return f"{layout}{'CUDA' if '.cuda.' in name else 'CPU'}{kind}Type"
+
+
 def attention_on_several_devices(query: torch.device, key: torch.device, value: torch.device) -> NoReturn:
     """native/transformers/attention.cpp, validate_sdpa_input."""
     raise RuntimeError(

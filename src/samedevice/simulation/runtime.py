@@ -18,8 +18,10 @@ from samedevice.simulation import (
     allocation,
     autocast,
     compilers,
+    determinism,
     devices,
     memory,
+    pinned,
     properties,
     randomness,
     streams,
@@ -28,19 +30,20 @@ from samedevice.simulation import (
 )
 from samedevice.simulation.properties import NAME as NAME
 
+_set_deterministic = torch._C._set_deterministic_algorithms
 _pools = itertools.count(1)
 
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
-    for part in (properties, streams, memory, randomness, autocast, compilers):
+    for part in (properties, streams, memory, pinned, randomness, autocast, compilers):
         yield from part.replacements()
     yield torch, "device", devices.DeviceFace
     in_c = {
         "_cuda_init": devices.use, "_cuda_getDeviceCount": devices.ask, "_cuda_getDevice": devices.current,
         "_cuda_setDevice": _set_device, "_cuda_exchangeDevice": exchange_device,
         "_cuda_maybeExchangeDevice": exchange_device, "_cuda_canDeviceAccessPeer": lambda device, peer: device != peer,
-        "_cuda_synchronize": _nothing, "_cuda_emptyCache": _nothing, "_cuda_ipc_collect": _nothing,
+        "_cuda_synchronize": _nothing, "_cuda_ipc_collect": _nothing,
         "_cuda_sleep": _nothing, "_cuda_clearCublasWorkspaces": _nothing, "_cuda_getArchFlags": _nothing,
         "_cuda_set_sync_debug_mode": _set_sync_debug_mode, "_cuda_get_sync_debug_mode": lambda: waiting.level,
         "_cuda_isCurrentStreamCapturing": lambda: False,
@@ -50,11 +53,13 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
         "_get_accelerator": lambda check=False: torch.device("cuda"),
         "_accelerator_getDeviceIndex": current_device, "_accelerator_setDeviceIndex": devices.set_current,
         "_accelerator_exchangeDevice": exchange_device, "_accelerator_maybeExchangeDevice": exchange_device,
-        "_accelerator_synchronizeDevice": devices.gpu, "_accelerator_emptyCache": _nothing,
-        "_accelerator_emptyHostCache": _nothing, "_accelerator_getDeviceCapability": _device_capability,
+        "_accelerator_synchronizeDevice": devices.gpu, "_accelerator_getDeviceCapability": _device_capability,
     }  # fmt: skip
+    for library in ("linalg", "blas"):
+        yield from _preferred(f"_set_{library}_preferred_backend", f"_get_{library}_preferred_backend")
     yield waiting, "level", 0
-    yield tensor, "_run", _run
+    yield tensor, "_run", _run_and_watch if torch._C._get_deterministic_algorithms() else _run
+    yield torch._C, "_set_deterministic_algorithms", _set_deterministic_algorithms
     for name, function in in_c.items():
         yield torch._C, name, function
     # What torch.cuda chose when it was imported, or would answer for the GPUs of this machine.
@@ -74,6 +79,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     states = profiler.ProfilerState.__members__
     yield profiler, "ProfilerState", types.SimpleNamespace(**states | {"KINETO_GPU_FALLBACK": states["KINETO"]})
     yield torch.cuda, "_cudart", _cudart()
+    yield torch.cuda, "has_magma", True
     yield torch.backends.cuda, "is_built", lambda: True
     yield torch.version, "cuda", torch.version.cuda or "13.0"  # that of PyTorch's own wheels
     refuse_graphs = _refused("CUDA graphs: run the same lines without capturing them")
@@ -109,6 +115,19 @@ def _nothing(*args: Any, **kwargs: Any) -> None:
     """Nothing to do: every simulated operation is finished when it returns, and nothing is kept in reserve."""
 
 
+def _preferred(setter: str, getter: str) -> Iterator[tuple[Any, str, Any]]:
+    """torch.backends.cuda.preferred_linalg_library and preferred_blas_library: the choice is kept and read back."""
+    choose, chosen = getattr(torch._C, setter), [getattr(torch._C, getter)()]
+
+    def prefer(backend: Any) -> None:
+        if backend.name == "Ck":
+            choose(backend)  # AMD's: refused, by PyTorch
+        chosen[:] = [backend]
+
+    yield torch._C, setter, prefer
+    yield torch._C, getter, lambda: chosen[0]
+
+
 def _refused(what: str) -> Callable[..., NoReturn]:
     def refuse(*args: Any, **kwargs: Any) -> NoReturn:
         raise NotImplementedError(f"samedevice does not simulate {what}")
@@ -124,6 +143,11 @@ def current_device() -> int:
 def _set_device(index: int) -> None:
     if isinstance(index, bool):
         raise RuntimeError("invalid argument to setDevice")  # torch/csrc/cuda/Module.cpp
+    index = (index + 128) % 256 - 128  # an int8
+    if index < 0:
+        raise RuntimeError(
+            f"device id must be non-negative!{index}"
+        )  # torch/csrc/cuda/Module.cpp, THCPModule_setDevice
     devices.set_current(index)
 
 
@@ -131,7 +155,7 @@ def exchange_device(index: int) -> int:
     """Make `index` current and return what was; -1 changes nothing (c10/cuda/CUDAFunctions.cpp)."""
     if isinstance(index, bool):
         raise RuntimeError("invalid argument to exchangeDevice")  # torch/csrc/cuda/Module.cpp
-    if index < 0:
+    if devices.fits(index) < 0:
         return -1
     before = current_device()
     devices.set_current(index)
@@ -147,12 +171,39 @@ _run = tensor._run
 
 def _set_sync_debug_mode(mode: int) -> None:
     waiting.set_level(mode)
-    tensor._run = _run_and_wait if waiting.level else _run
+    _choose_run()
 
 
-def _run_and_wait(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
-    waiting.before(func, args, kwargs or {})
+def _set_deterministic_algorithms(mode: bool, warn_only: bool = False) -> None:
+    _set_deterministic(mode, warn_only=warn_only)
+    _choose_run()
+
+
+def _choose_run() -> None:
+    """Watch the operators only where a setting asks for it: the way of every operator stays as short as it is."""
+    is_watched = waiting.level or torch._C._get_deterministic_algorithms()
+    tensor._run = _run_and_watch if is_watched else _run
+
+
+def _run_and_watch(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
+    if waiting.level:
+        waiting.before(func, args, kwargs or {})
+    if device.type == "cuda" and torch._C._get_deterministic_algorithms():
+        determinism.check(func, args, kwargs or {})
     return _run(func, args, kwargs, device)
+
+
+# Of cudaGetErrorString, the errors that programs meet.
+_ERRORS = {
+    0: "no error", 1: "invalid argument", 2: "out of memory", 3: "initialization error", 4: "driver shutting down",
+    9: "invalid configuration argument", 35: "CUDA driver version is insufficient for CUDA runtime version",
+    46: "CUDA-capable device(s) is/are busy or unavailable", 98: "invalid device function",
+    100: "no CUDA-capable device is detected", 101: "invalid device ordinal",
+    209: "no kernel image is available for execution on the device", 304: "OS call failed or operation not supported",
+    400: "invalid resource handle", 700: "an illegal memory access was encountered",
+    701: "too many resources requested for launch", 710: "device-side assert triggered",
+    719: "unspecified launch failure", 801: "operation not supported", 999: "unknown error",
+}  # fmt: skip
 
 
 def _cudart() -> types.SimpleNamespace:
@@ -172,7 +223,7 @@ def _cudart() -> types.SimpleNamespace:
     return types.SimpleNamespace(
         **done,
         cudaError=error,
-        cudaGetErrorString=lambda code: f"CUDA error {code}",
+        cudaGetErrorString=lambda code: _ERRORS.get(int(code), "unrecognized error code"),
         cudaMemGetInfo=memory._free,
     )
 

@@ -25,6 +25,7 @@ class Operator:
     has_cuda_kernel: bool
     no_check: bool
     iterator: bool  # its checks are TensorIterator's
+    kernels: dict[str, str]  # the C++ function for each dispatch key
 
     @property
     def is_checked(self) -> bool:
@@ -59,7 +60,8 @@ def operator(signature: str) -> Operator | None:
         return None
     entry = _entry(signature)
     name, _, overload = signature.partition(".")
-    kernels = {key.strip() for keys in entry.get("dispatch", {}) for key in keys.split(",")}
+    dispatch = entry.get("dispatch", {}).items()
+    kernels = {key.strip(): function for keys, function in dispatch for key in keys.split(",")}
     parent = _entry(entry["structured_delegate"]) if "structured_delegate" in entry else entry
     structured = bool(entry.get("structured") or "structured_delegate" in entry)
     return Operator(
@@ -69,4 +71,5 @@ def operator(signature: str) -> Operator | None:
         has_cuda_kernel=structured or "CUDA" in kernels,
         no_check=entry.get("device_check") == "NoCheck",
         iterator=parent.get("structured_inherits") == "TensorIteratorBase",
+        kernels=kernels,
     )

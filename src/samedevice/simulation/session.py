@@ -1,13 +1,16 @@
 """Start and stop: the one place where torch is changed and put back."""
 
+import contextlib
 import threading
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Literal
 
 import torch
 
 from samedevice.simulation import (
     composites,
     devices,
+    dtensors,
     entries,
     factories,
     gradients,
@@ -18,17 +21,22 @@ from samedevice.simulation import (
     linear_algebra,
     modes,
     moves,
+    nccl,
     nested,
+    ownership,
     parallel,
+    process_group_nccl,
     randomness,
     runtime,
     stand_ins,
     storage,
     subclasses,
+    tracing,
     transforms,
     workers,
 )
 from samedevice.simulation.tensor import ABSENT
+from samedevice.simulation.tested import warn_of_another_torch
 
 _PARTS = (
     factories,
@@ -38,13 +46,18 @@ _PARTS = (
     composites,
     entries,
     layers,
+    linear_algebra,
     storage,
     grouping,
     legacy,
     runtime,
     parallel,
+    nccl,
+    process_group_nccl,
+    dtensors,
     workers,
     transforms,
+    ownership,
     nested,
     modes,
 )
@@ -58,20 +71,23 @@ class simulate_cuda:  # noqa: N801 - used like a function
     many GPUs or fewer joins the running one. CUDA_VISIBLE_DEVICES hides some of them, as on CUDA.
 
     Not simulated: time and asynchrony, the numbers that a GPU's generator draws, a memory that runs out, sensors, CUDA
-    graphs, compilers (torch.compile, TorchScript: their code runs eagerly), torch.export, NCCL, jagged nested tensors,
-    gradients of nested ones, and other classes with a __torch_dispatch__ of their own; nor does it reach torch.tensor,
-    torch.as_tensor, Tensor.to and Tensor.cuda by a name that was bound before it began (`from torch import tensor`).
+    graphs, compilers (torch.compile, TorchScript: their code runs eagerly), torch.export, NCCL itself (gloo does its
+    work), gradients of strided nested tensors, and other classes with a __torch_dispatch__ of their own; nor does it
+    reach torch.tensor, torch.as_tensor, Tensor.to and Tensor.cuda by a name that was bound before it began (`from torch
+    import tensor`).
 
     When it has ended, torch is what it was before. A tensor that is left over can be looked at and brought back by
     .cpu(); whoever computes with it gets a RuntimeError that says so.
 
     Arguments:
         devices: how many GPUs, at least 1.
+        rng: "cpu" lets GPUs draw from the CPU's generator, so that a program has the CPU's numbers digit by digit;
+            "cuda" gives each a generator of its own, as on CUDA. None is "cuda", or what the running simulation has.
 
     Raises:
         ImportError: torch is not installed.
-        ValueError: `devices` is not a positive integer.
-        RuntimeError: a simulation with fewer GPUs is running already.
+        ValueError: `devices` is not a positive integer, or `rng` is another word.
+        RuntimeError: a simulation with fewer GPUs, or with the other generators, is running already.
 
     Example:
         >>> import torch, samedevice
@@ -84,19 +100,22 @@ class simulate_cuda:  # noqa: N801 - used like a function
     The rules: https://docs.pytorch.org/docs/stable/notes/cuda.html and, operator by operator, placement.py.
     """
 
-    def __init__(self, devices: int = 1) -> None:
+    def __init__(self, devices: int = 1, *, rng: Literal["cpu", "cuda"] | None = None) -> None:
         if isinstance(devices, bool) or not isinstance(devices, int) or devices < 1:
             raise ValueError(
                 f"devices must be an integer of at least 1, the number of GPUs to simulate; got {devices!r}"
             )
+        if rng not in (None, "cpu", "cuda"):
+            raise ValueError(f'rng must be "cpu" or "cuda", whose numbers the GPUs draw; got {rng!r}')
         self.devices = devices
+        self.rng = rng
         self._tokens: list[object] = []
 
     def start(self) -> "simulate_cuda":
         """Begin; returns self."""
         token = object()
         try:
-            _session.enter(token, self.devices)
+            _session.enter(token, self.devices, self.rng)
             self._tokens.append(token)
             return self
         except BaseException:  # Ctrl+C included: half a simulation is none
@@ -134,8 +153,14 @@ class _Session:
         self._changed: list[tuple[Any, str, Any]] = []
         self._default_device: Any = None
 
-    def enter(self, token: object, count: int) -> None:
+    def enter(self, token: object, count: int, rng: str | None) -> None:
         with self.lock:
+            if self._running and rng is not None and (rng == "cpu") != randomness.from_cpu():
+                other = "cpu" if rng == "cuda" else "cuda"
+                raise RuntimeError(
+                    f"a simulation with rng={other!r} is running, so one with rng={rng!r} cannot start inside it: "
+                    f"start the outer one with simulate_cuda(rng={rng!r}), or `samedevice run --rng {rng}`"
+                )
             if self._running and count > self._devices:
                 raise RuntimeError(
                     f"a simulation of {self._devices} GPU(s) is running, so one of {count} cannot start inside it: "
@@ -144,7 +169,7 @@ class _Session:
                 )
             if not self._running:
                 self._devices = count
-                self._change()
+                self._change(rng == "cpu")
             self._running.add(token)
 
     def leave(self, token: object) -> None:
@@ -154,24 +179,30 @@ class _Session:
             if not self._running:
                 self._restore()
 
-    def _change(self) -> None:
+    def _change(self, from_cpu: bool) -> None:
+        warn_of_another_torch()
         # Cached on first use: these must hold torch's own attributes, not ours.
         torch.overrides.get_default_nowrap_functions()
         torch.utils._device._device_constructors()
         self._default_device = _default_device()
         devices.power_on(self._devices)
-        randomness.forget()
+        randomness.begin(from_cpu)
         for part in _PARTS:
-            for owner, name, replacement in part.replacements():
-                self._changed.append((owner, name, vars(owner).get(name, ABSENT)))
-                _put(owner, name, stand_ins.in_place_of(owner, name, vars(owner).get(name), replacement))
+            self.replace(part.replacements())
         runtime.start()
         kernels.start(kernel for part in (composites, entries, layers, linear_algebra) for kernel in part.kernels())
+
+    def replace(self, replacements: Iterator[tuple[Any, str, Any]]) -> None:
+        """Put replacements in place until the simulation ends."""
+        for owner, name, replacement in replacements:
+            self._changed.append((owner, name, vars(owner).get(name, ABSENT)))
+            _put(owner, name, stand_ins.in_place_of(owner, name, vars(owner).get(name), replacement))
 
     def _restore(self) -> None:
         try:
             kernels.stop()
             runtime.stop()
+            process_group_nccl.stop()
         finally:
             while self._changed:
                 _put(*self._changed[-1])
@@ -180,6 +211,19 @@ class _Session:
         now = _default_device()
         if now is not None and now is not self._default_device and now.device.type == "cuda":  # that GPU is no more
             torch.set_default_device(getattr(self._default_device, "device", None))
+
+    @contextlib.contextmanager
+    def lifted(self) -> Iterator[None]:
+        """Inside, torch has its own functions and attributes."""
+        with self.lock:
+            ours = [(owner, name, vars(owner).get(name, ABSENT)) for owner, name, _ in self._changed]
+            for owner, name, value in reversed(self._changed):
+                _put(owner, name, value)
+            try:
+                yield
+            finally:
+                for owner, name, value in ours:
+                    _put(owner, name, value)
 
 
 def _put(owner: Any, name: str, value: Any) -> None:
@@ -195,3 +239,5 @@ def _default_device() -> Any:
 
 
 _session = _Session()
+tracing.without_simulation = _session.lifted
+dtensors.replace_now = _session.replace

@@ -10,6 +10,7 @@ from typing import Any, cast
 import torch
 
 from samedevice.simulation.devices import CPU, device_of
+from samedevice.simulation.refusals import found_two_devices
 
 _make = torch.ops.aten
 
@@ -30,22 +31,68 @@ def members(tensor: torch.Tensor) -> tuple[torch.Tensor, ...]:
     )
 
 
-def parts(given: tuple[Any, ...], layout: torch.layout | None) -> tuple[Any, ...]:
-    """What a sparse tensor is made of where no device is named: indices in lists are made where the values are.
+def parts(args: Any, kwargs: Any, layout: torch.layout | None, device: torch.device | None) -> tuple[Any, Any]:
+    """The arguments of a function that makes sparse tensors, with each part a tensor, and on `device` if there is one.
 
-    That is torch/csrc/utils/tensor_new.cpp. A compressed layout refuses parts that are apart
-    (aten/src/ATen/SparseCsrTensorImpl.cpp, set_member_tensors), COO's operator has a check of its own (checks.py).
+    That is torch/csrc/utils/tensor_new.cpp: lists of indices are made where the values are. A compressed layout refuses
+    parts that are apart (aten/src/ATen/SparseCsrTensorImpl.cpp, set_member_tensors), COO's operator has a check of its
+    own (checks.py).
     """
-    names = ["crow_indices", "col_indices"] if layout in _BY_ROW else ["ccol_indices", "row_indices"]
-    count = len(names) if layout else 1
-    if len(given) <= count:
-        return given
-    home = device_of(given[count]) if isinstance(given[count], torch.Tensor) else CPU
-    indices = [x if isinstance(x, torch.Tensor) else torch.tensor(x, device=home) for x in given[:count]]
-    for name, index in zip(names, indices, strict=False):
-        if layout and device_of(index) != home:
+    names = _indices_of(layout, kwargs)
+    places: dict[str, tuple[Any, Any]] = {
+        name: (args, place) for place, name in enumerate([*names, "values"][: len(args)])
+    }
+    places |= {name: (kwargs, name) for name in (*names, "values") if name in kwargs}
+    if set(places) != {*names, "values"}:
+        return args, kwargs  # of a size alone, or refused, by PyTorch
+    given = {name: holder[key] for name, (holder, key) in places.items()}
+    values = _on(given["values"], device)
+    home = device_of(values)
+    made = {
+        name: _on(given[name], home if device is None and not _is_tensor(given[name]) else device) for name in names
+    }
+    if layout:
+        _check_compressed(layout, [device_of(index) for index in made.values()], home, kwargs.get("check_invariants"))
+    made["values"] = values
+    positional = [made[name] for name in places if name not in kwargs]
+    return (*positional, *args[len(positional) :]), kwargs | {name: made[name] for name in places if name in kwargs}
+
+
+def _indices_of(layout: torch.layout | None, kwargs: Any) -> list[str]:
+    """What the arguments are called that come before the values."""
+    if layout is None:
+        return ["indices"]
+    if "compressed_indices" in kwargs or "plain_indices" in kwargs:
+        return ["compressed_indices", "plain_indices"]
+    return _names(layout)
+
+
+def _names(layout: torch.layout) -> list[str]:
+    return ["crow_indices", "col_indices"] if layout in _BY_ROW else ["ccol_indices", "row_indices"]
+
+
+def _check_compressed(layout: torch.layout, places: list[torch.device], home: torch.device, validates: Any) -> None:
+    """Refuse parts that are apart; to validate them (ValidateCompressedIndicesCommon.h) comes first."""
+    compressed, plain = places
+    if validates is None:
+        validates = torch.sparse.check_sparse_tensor_invariants.is_enabled()
+    if validates and compressed != plain:
+        found_two_devices(*sorted(places, key=lambda device: device is CPU))
+    for name, place in zip(_names(layout), places, strict=True):
+        if place != home and validates:
+            raise RuntimeError(f"device of {name} (={place}) must match device of values (={home})")
+        if place != home:
             raise RuntimeError(f"Values and {name} need to be on the same device.")
-    return (*indices, *given[count:])
+
+
+def _is_tensor(part: Any) -> bool:
+    return isinstance(part, torch.Tensor)
+
+
+def _on(part: Any, device: torch.device | None) -> Any:
+    if _is_tensor(part):
+        return part if device is None else part.to(device)
+    return torch.tensor(part, device=device if device is not None else CPU)
 
 
 def with_plain_members(tensor: Any, unmark: Callable[[Any], Any]) -> torch.Tensor:

@@ -65,11 +65,11 @@ class StandIn(functools.partial[Any]):
 
 
 @functools.cache
-def _stand_in(original: Any, function: Any) -> StandIn:
+def stand_in(original: Any, function: Any) -> StandIn:
     """One for each, in every simulation."""
-    stand_in = StandIn(function)
-    functools.update_wrapper(stand_in, original)
-    return stand_in
+    partial = StandIn(function)
+    functools.update_wrapper(partial, original)
+    return partial
 
 
 def in_place_of(owner: Any, name: str, original: Any, replacement: Any) -> Any:
@@ -77,7 +77,7 @@ def in_place_of(owner: Any, name: str, original: Any, replacement: Any) -> Any:
     if owner is torch.Tensor and isinstance(replacement, FunctionType):
         replacement.__module__, replacement.__qualname__ = "torch", f"Tensor.{name}"
     if owner in (torch, torch.fft) and isinstance(original, BuiltinFunctionType):
-        replacement = _stand_in(original, replacement)
+        replacement = stand_in(original, replacement)
         replacement.__module__, replacement.__qualname__ = owner.__name__, name
     return replacement
 

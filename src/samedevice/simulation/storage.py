@@ -90,7 +90,7 @@ def set_(self: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
     source = args[0] if args else kwargs.get("source")
     storage = source._untyped_storage if isinstance(source, torch.TypedStorage) else source
     here, there = (getattr(x, "_samedevice_device", CPU) for x in (self, storage))
-    if storage is not None and here != there:
+    if storage is not None and here != there and self.layout is torch.strided:
         # native/Resize.h, checkSetStorage
         raise RuntimeError(
             f'Attempted to set the storage of a tensor on device "{here}" to a storage on different device "{there}".  '

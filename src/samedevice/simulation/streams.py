@@ -15,7 +15,7 @@ import torch
 
 from samedevice.simulation import devices, waiting
 from samedevice.simulation.devices import resolve
-from samedevice.simulation.events import AnyEvent, Event
+from samedevice.simulation.events import AnyEvent, Event, OfTorchCuda, Unpicklable
 
 _CUDA = 1  # c10/core/DeviceType.h
 _IN_POOL = 32  # of each GPU and priority; then the first is handed out again (CUDAStream.cpp, kStreamsPerPool)
@@ -47,7 +47,7 @@ class _Face(devices.Face):
         return AnyStream if self.original is original else AnyEvent
 
 
-class AnyStream:
+class AnyStream(Unpicklable):
     """torch.Stream on a simulated GPU (torch/csrc/Stream.cpp)."""
 
     device_type = _CUDA
@@ -107,6 +107,14 @@ class AnyStream:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, AnyStream) and (self.stream_id, self.device) == (other.stream_id, other.device)
 
+    def __ne__(self, other: object) -> bool:
+        return other is not None and not self == other  # THPStream_richcompare: None is neither equal nor unequal
+
+    def __lt__(self, other: object) -> bool:
+        return False
+
+    __le__ = __gt__ = __ge__ = __lt__
+
     def __hash__(self) -> int:
         return hash((self.stream_id, self.device))
 
@@ -114,7 +122,7 @@ class AnyStream:
         return f"torch.Stream device_type=cuda, device_index={self.device_index}, stream_id={self.stream_id}"
 
 
-class Stream(AnyStream):
+class Stream(AnyStream, OfTorchCuda):
     """torch.cuda.Stream (torch/cuda/streams.py)."""
 
     def __init__(self, device: Any = None, priority: int = 0, **kwargs: Any) -> None:
@@ -151,6 +159,8 @@ class ExternalStream(Stream):
     """torch.cuda.ExternalStream: the address is taken as given, nothing is behind it."""
 
     def __init__(self, stream_ptr: int, device: Any = None, **kwargs: Any) -> None:
+        if stream_ptr < 0:
+            raise OverflowError("can't convert negative int to unsigned")
         super().__init__(stream_id=stream_ptr, device_index=_index(device), **kwargs)
 
 
@@ -163,7 +173,7 @@ def _index(device: Any) -> int:
 def _checked(index: int) -> int:
     """c10/cuda/CUDAStream.cpp, check_gpu."""
     devices.use()
-    if index == -1:
+    if devices.fits(index) == -1:
         return devices.current()
     if not 0 <= index < devices.count():
         raise RuntimeError(f"Device index value {index} is out of index range [0, {devices.count()})")

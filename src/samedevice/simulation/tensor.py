@@ -8,6 +8,7 @@ ends the process on a CPU build.
 """
 
 import functools
+import textwrap
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -16,7 +17,10 @@ import torch
 
 from samedevice.simulation import (
     classes,
+    dtensors,
+    dtypes,
     kernels,
+    layouts,
     placement,
     randomness,
     refusals,
@@ -47,6 +51,7 @@ for _key in ("Conjugate", "Negative", "ZeroTensor"):
 _met_complex = False
 _met_inference = False
 _met_nested = False
+_met_layouts = False  # whether any tensor was sparse or nested
 NO_GRADIENTS_OF_NESTED = (
     "samedevice does not simulate gradients of nested tensors on a GPU: compute under torch.no_grad(), keep the nested "
     "tensor on the CPU, or pad its tensors to one shape"
@@ -70,6 +75,8 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
 
     @classmethod
     def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if classes.met_jagged and any(classes.is_jagged(kind) for kind in types):
+            return NotImplemented  # it computes with the tensors that it holds, which come here in their turn
         device = _shared_device(args, kwargs)
         if device not in present:  # on several devices, or on a GPU that is no more
             _refuse_absent(func, args, kwargs)
@@ -81,7 +88,7 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
             if device in placement.COMPOSED:
                 return _compose(func, device, args, kwargs or {})
         if getattr(func, "_nondeterministic_seeded", False):  # operators of custom classes have no tags
-            with randomness.of(device, (kwargs or {}).get("generator")):
+            with randomness.of(device, randomness.passed(args, kwargs)):
                 return _run(func, args, kwargs, device)
         return _run(func, args, kwargs, device)
 
@@ -93,14 +100,14 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
 
     @property
     def is_cuda(self) -> bool:
-        return True
+        return self._samedevice_device is not CPU
 
     @property
     def is_cpu(self) -> bool:
-        return False
+        return self._samedevice_device is CPU
 
     def get_device(self) -> int:
-        return self._samedevice_device.index
+        return -1 if self._samedevice_device is CPU else self._samedevice_device.index
 
     def requires_grad_(self, requires_grad: bool = True) -> Any:
         if requires_grad and _met_nested:
@@ -121,6 +128,11 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
         return storage
 
     def tolist(self) -> Any:
+        if self.layout is not torch.strided:
+            raise RuntimeError(  # native/TensorConversions.cpp, to
+                "to(options) doesn't support converting to a different layout, but got self.layout being "
+                f"{layouts.name_of(self.layout)} and options.layout set as Strided"
+            )
         if watched.now():  # torch/csrc/utils/tensor_list.cpp copies to the CPU first
             with torch.no_grad():
                 return self.cpu().tolist()
@@ -128,6 +140,8 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
         return unmark(self).tolist()
 
     def numpy(self, *, force: bool = False) -> Any:
+        if self.layout is not torch.strided:
+            return unmark(self).numpy()  # refused, by PyTorch
         if force:
             if not watched.now():
                 waiting.copies(self, CPU, False)
@@ -145,13 +159,23 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
 
     def map_(self, other: Any, callable: Any) -> NoReturn:
         if other.type() != self.type():
-            raise TypeError(f"map_: expected {self.type()} for 'other' (got {other.type()})")
+            expected, given = (refusals.type_in_errors(x.type()) for x in (self, other))
+            raise TypeError(f"map_: expected {expected} for 'other' (got {given})")
         raise TypeError("map_ is only implemented on CPU tensors")
+
+    def map2_(self, x: Any, y: Any, callable: Any) -> NoReturn:
+        for name, other in (("x", x), ("y", y)):
+            if other.type() != self.type():
+                expected, given = (refusals.type_in_errors(tensor.type()) for tensor in (self, other))
+                raise TypeError(f"map2_: expected {expected} for argument '{name}' (got {given})")
+        raise TypeError("map2_ is only implemented on CPU tensors")
 
     def record_stream(self, stream: Any) -> None:
         """Nothing is asynchronous here, so no memory can be reused too early."""
         if not isinstance(stream, torch.Stream):
             raise RuntimeError("unknown parameter type")  # torch/csrc/utils/python_arg_parser.h
+        if self.is_nested or self.layout is not torch.strided:
+            super().record_stream(stream)  # refused, by PyTorch
 
     def __format__(self, spec: str) -> str:
         plain = type(self) is SimulatedTensor
@@ -160,6 +184,9 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
         if type(self) is classes.twin_of(torch.nn.Parameter):
             return "Parameter containing:\n" + repr(mark(self, self.device).requires_grad_(self.requires_grad))
+        if self.is_nested and tensor_contents is None:
+            rows = [mark(row, self.device) for row in unmark(self).unbind()]
+            tensor_contents = "[\n" + ",\n".join(textwrap.indent(repr(row), "  ") for row in rows) + "\n]"
         failed = None
         with _below():  # afterwards, too, a tensor can be looked at
             try:
@@ -170,7 +197,8 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
         if failed is not None:
             raise failed
         # torch prints the class's name for a subclass; "Tensor(" and "tensor(" are equally long, so columns stay.
-        return "tensor(" + text.removeprefix("Tensor(") if type(self) is SimulatedTensor else text
+        unnamed = type(self) is SimulatedTensor and text.startswith("Tensor(")
+        return "tensor(" + text.removeprefix("Tensor(") if unnamed else text
 
     # What a file holds, and what a copy is made of, is a CUDA tensor: whoever loads it needs torch, not this class.
 
@@ -194,6 +222,8 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
         return reduced
 
     def __deepcopy__(self, memo: Any) -> Any:
+        if self.layout not in (torch.strided, torch.sparse_coo):
+            self.untyped_storage()  # refused, by PyTorch
         copied = super().__deepcopy__(memo)
         copied._samedevice_device = self._samedevice_device  # the object itself: devices are compared with `is`
         return copied
@@ -237,12 +267,21 @@ def _run(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
         tensors = list(placement.tensors_of(args, kwargs))
         if any(x.requires_grad for x in tensors):
             refuse_gradients_of_nested(tensors)
-    if _met_complex:
-        with _with_keys(_included(), _ABOVE_BUT_VIEWS):
-            result = func._op(*args, **(kwargs or {}))
+    if _met_layouts and (layout := layouts.kind_of(placement.tensors_of(args, kwargs))):
+        result = layouts.run(layout, func, args, kwargs or {}, _with_views if _met_complex else _call_below)
+        if func in layouts.ON_CPU:
+            return result
     else:
-        result = _call_below(func._op, (), args, kwargs or {})
-    if device is CPU:
+        try:
+            result = (_with_views if _met_complex else _call_below)(func._op, (), args, kwargs or {})
+        except NotImplementedError as error:
+            raise layouts.missing(error, func) from None
+        except RuntimeError as error:
+            text = None if device is CPU else dtypes.text_of_cuda(func, args, str(error))
+            if text is None:
+                raise
+            raise RuntimeError(text) from None
+    if device is CPU and not (placement.is_composing() and _is_on_cpu(result)):
         return result
     kind = type(result)
     if kind is torch.Tensor:
@@ -252,6 +291,17 @@ def _run(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
     if result is None and func._schema.name.startswith("aten::_foreach_") and "zero" not in func._schema.name:
         _count_versions(args[0])
     return result
+
+
+def _with_views(operator: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    """As `_call_below`, with the keys on that resolve conjugated and negated views."""
+    with _with_keys(_included(), _ABOVE_BUT_VIEWS):
+        return operator(*args, **kwargs)
+
+
+def _is_on_cpu(result: Any) -> bool:
+    """Whether what was computed is on the CPU: C++ asks for meta tensors too, to learn a shape."""
+    return all(x.device.type == "cpu" for x in placement.tensors_of((result,), None))
 
 
 def _count_versions(tensors: Any) -> None:
@@ -317,16 +367,18 @@ def _compose(func: Any, key: Any, args: Any, kwargs: Any) -> Any:
 def mark(tensor: torch.Tensor, device: torch.device, counts_versions: bool = False) -> SimulatedTensor:
     """The same memory as `tensor`, detached, on a simulated GPU.
 
+    On the CPU it is a tensor of the program's: C++ makes none of this class (see ownership.py).
     What is made of an inference tensor has no version, as it has none, unless `counts_versions` is true.
     """
-    global _met_complex, _met_inference, _met_nested, _marked
+    global _met_complex, _met_inference, _met_layouts, _met_nested, _marked
     if not _marked:
         _marked = True
         placement.learn()
+        dtensors.started_later()
     if tensor.is_complex():
         _met_complex = True
     if tensor.is_nested:
-        _met_nested = True
+        _met_nested = _met_layouts = True
     if tensor.is_inference():
         _met_inference = True
         if not counts_versions and not _in_inference_mode():
@@ -334,11 +386,14 @@ def mark(tensor: torch.Tensor, device: torch.device, counts_versions: bool = Fal
                 return mark(tensor, device)
     plain = tensor.layout is torch.strided
     if not plain:
+        _met_layouts = True
         tensor = sparse.with_plain_members(tensor, unmark)
     marked: SimulatedTensor = _make_subclass(SimulatedTensor, tensor)
     if transforms.is_wrapped(marked):
         return transforms.beneath(lambda inner: mark(inner, device), tensor)
     marked._samedevice_device = device
+    if device is CPU:
+        return marked
     if plain:
         count(_storage(tensor), device.index)
     else:

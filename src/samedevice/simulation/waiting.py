@@ -47,10 +47,15 @@ def wait() -> None:
     if level == 2:
         raise RuntimeError(_TEXT)
     if level == 1:
-        depth = 1  # the line that PyTorch blames is the one that called into C++
-        while sys._getframe(depth).f_globals.get("__name__", "").startswith("samedevice.simulation."):
-            depth += 1
-        warnings.warn(_TEXT, UserWarning, stacklevel=depth + 1)
+        warn(_TEXT)
+
+
+def warn(text: str) -> None:
+    """Warn as C++ does: the line that PyTorch blames is the one that called into C++."""
+    depth = 1
+    while sys._getframe(depth).f_globals.get("__name__", "").startswith("samedevice.simulation."):
+        depth += 1
+    warnings.warn(text, UserWarning, stacklevel=depth + 1)
 
 
 def copies(source: torch.Tensor, device: torch.device, non_blocking: bool) -> None:

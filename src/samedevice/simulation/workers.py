@@ -20,12 +20,15 @@ from typing import Any
 import torch
 from torch.multiprocessing import get_sharing_strategy, reductions
 
-from samedevice.simulation import classes, devices
+from samedevice.simulation import classes, devices, randomness
 from samedevice.simulation.tensor import SimulatedTensor
 
 _get_preparation_data = multiprocessing.spawn.get_preparation_data
 
-_BEGIN = "import sys; sys.path.append({root!r}); import samedevice; samedevice.simulate_cuda(devices={devices}).start()"
+_BEGIN = (
+    "import sys; sys.path.append({root!r}); import samedevice; "
+    "samedevice.simulate_cuda(devices={devices}, rng={rng!r}).start()"
+)
 
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
@@ -42,7 +45,8 @@ class _Beginning:
 
     def __reduce__(self) -> Any:
         root = str(Path(__file__).parents[2])
-        return exec, (_BEGIN.format(root=root, devices=devices.installed()),)
+        rng = "cpu" if randomness.from_cpu() else "cuda"
+        return exec, (_BEGIN.format(root=root, devices=devices.installed(), rng=rng),)
 
 
 def get_preparation_data(name: str) -> dict[str, Any]:

@@ -96,7 +96,7 @@ def a_cached_table_of_a_helper():
     Encoder().cuda()(torch.randn(2, 5, 8, device="cuda"))
 
 
-@broken("unregistered_tensor_attribute", "self.correct")
+@broken("kept_in_a_list", "self.correct")
 def a_metric_in_a_list_of_a_model():
     class Accuracy(nn.Module):
         def __init__(self):

@@ -1,6 +1,7 @@
 """Programs in which a batch, a label or a model stayed where it was made, or a layer made a tensor of its own."""
 
 import functools
+import io
 
 import torch
 import torch.nn.functional as F  # noqa: N812 - its usual name
@@ -35,6 +36,18 @@ def an_argument_of_a_helper():
 
     for images in DataLoader(torch.randn(4, 3, 8, 8), batch_size=2):
         step(model, images)
+
+
+@broken("input_not_moved", "hard")
+def the_hardest_of_a_batch_picked_on_the_cpu():
+    def hardest(losses):
+        return losses.detach().cpu().argsort()[-2:]
+
+    often = torch.zeros(8, device="cuda")
+    losses = torch.rand(8).to("cuda")
+    hard = hardest(losses)
+    losses[hard].mean()  # an index may be on the CPU here, and not in the next line
+    often.index_add_(0, hard, torch.ones(2, device="cuda"))
 
 
 @broken("input_not_moved", "x")
@@ -113,6 +126,36 @@ def a_model_that_nobody_moved():
     model = classifier()
     for x, _ in loader():
         model(x.cuda())
+
+
+class Forecast(nn.Module):
+    """A model that keeps its device, which `map_location` does not change."""
+
+    def __init__(self, device):
+        super().__init__()
+        self.layer, self.device = nn.Linear(8, 4).to(device), device
+
+    def forward(self, x):
+        return self.layer(x.to(self.device))
+
+
+@broken("model_not_moved", "self.layer.weight")
+def a_whole_model_that_remembers_its_gpu():
+    file = io.BytesIO()
+    torch.save(Forecast(torch.device("cuda")), file)
+    file.seek(0)
+    model = torch.load(file, map_location="cpu", weights_only=False)
+    model(torch.randn(2, 8))
+
+
+@broken("model_not_moved", "model.weight")
+def a_model_that_assign_put_where_the_file_was():
+    model = nn.Linear(8, 4).to("cuda")
+    file = io.BytesIO()
+    torch.save(model.state_dict(), file)
+    file.seek(0)
+    model.load_state_dict(torch.load(file, map_location="cpu"), assign=True)
+    model(torch.randn(2, 8).cuda())
 
 
 @broken("model_not_moved", "self.encoder.weight")
@@ -245,7 +288,7 @@ def a_plain_tensor():
     nn.Sequential(Normalise(), nn.Linear(8, 2)).cuda()(torch.randn(2, 8, device="cuda"))
 
 
-@broken("unregistered_tensor_attribute", "self.blocks[0].weight")
+@broken("kept_in_a_list", "self.blocks[0].weight")
 def layers_in_a_list():
     class Net(nn.Module):
         def __init__(self):
@@ -261,7 +304,7 @@ def layers_in_a_list():
     Net().cuda()(torch.randn(2, 8, device="cuda"))
 
 
-@broken("unregistered_tensor_attribute", 'self.heads["a"].weight')
+@broken("kept_in_a_list", 'self.heads["a"].weight')
 def layers_in_a_dict():
     class Net(nn.Module):
         def __init__(self):
@@ -288,7 +331,7 @@ def a_loss_of_ones_own():
     loss(torch.randn(2, 4, device="cuda"), torch.tensor([0, 1], device="cuda"))
 
 
-@broken("unregistered_tensor_attribute", "self.anchors[0]")
+@broken("kept_in_a_list", "self.anchors[0]")
 def tensors_in_a_list():
     class Head(nn.Module):
         def __init__(self):

@@ -337,6 +337,46 @@ def a_collate_that_moves():
         pass
 
 
+@broken("fork_cuda", "self.photos[index].to(device)")
+def a_dataset_that_moves_twice_in_a_line():
+    device = torch.device("cuda")
+    torch.ones(1, device=device)
+
+    class Photos:
+        photos, labels = torch.ones(4, 2), torch.ones(4)
+
+        def __len__(self):
+            return 4
+
+        def __getitem__(self, index):
+            return self.photos[index].to(device), self.labels[index].to(device)
+
+    for _ in DataLoader(Photos(), 2, num_workers=1, multiprocessing_context="fork"):
+        pass
+
+
+@broken("pin_memory_on_cuda_tensor", "batch.to(device)")
+def a_batch_moved_and_pinned_in_one_line():
+    device = torch.device("cuda")
+    batch = torch.ones(4, 2)
+    return batch.to(device).pin_memory()
+
+
+@broken("data_parallel_unreplicated_state", "x")
+def a_replica_that_moves_its_input_away():
+    class Net(nn.Module):
+        def __init__(self, device):
+            super().__init__()
+            self.device = device
+            self.layer = nn.Linear(3, 3)
+
+        def forward(self, x):
+            x = x.to(self.device)
+            return self.layer(x)
+
+    nn.DataParallel(Net(torch.device("cuda:0")).cuda(), device_ids=[0, 1])(torch.ones(4, 3, device="cuda"))
+
+
 @broken("target_not_moved", "y")
 def an_error_told_again():
     class StepError(Exception):
@@ -350,3 +390,33 @@ def an_error_told_again():
         step(classifier().cuda(), {"image": x, "label": y})
     except RuntimeError as error:
         raise StepError(f"step 3: {error}")  # noqa: B904 - people write it so
+
+
+def encoded(texts: list[str]):
+    """What a tokenizer of transformers returns."""
+    from transformers import BatchEncoding  # here, as it takes seconds
+
+    ids = torch.randint(10, (len(texts), 4))
+    return BatchEncoding({"input_ids": ids, "attention_mask": torch.ones_like(ids)})
+
+
+def writer():
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    size = {"vocab_size": 10, "hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1}
+    return LlamaForCausalLM(LlamaConfig(**size, num_attention_heads=2, pad_token_id=0, bos_token_id=1)).to("cuda")
+
+
+@broken("tokenizer_batch_on_cpu", 'inputs["input_ids"]')
+def a_tokenizers_batch():
+    model = writer()
+    inputs = encoded(["once upon", "a time"])
+    model(**inputs)
+
+
+@broken("generate_inputs_on_cpu", 'inputs["attention_mask"]')
+def a_mask_that_generate_counts_positions_with():
+    model = writer()
+    inputs = encoded(["once upon", "a time"])
+    ids = inputs["input_ids"].to("cuda")
+    model.generate(ids, attention_mask=inputs["attention_mask"], max_new_tokens=2)

@@ -1,5 +1,7 @@
 """Programs whose state is left behind: moves thrown away, totals, hidden states, an optimizer's, a split model's."""
 
+import io
+
 import torch
 from tests.doctor.broken_programs.kept import broken, classifier, loader
 from torch import nn
@@ -72,6 +74,17 @@ def an_average_that_began_as_a_weight():
     average = model.weight.data
     model.to("cuda")
     average.lerp_(model.weight.data, 0.1)
+
+
+@broken("input_not_moved", "average[name]")
+def an_average_from_a_checkpoint():
+    model = nn.Linear(3, 8).to("cuda")
+    file = io.BytesIO()
+    torch.save({"average": model.state_dict()}, file)
+    file.seek(0)
+    average = torch.load(file, map_location="cpu")["average"]
+    for name, weight in model.named_parameters():
+        average[name].lerp_(weight.detach(), 0.1)
 
 
 # cached_before_move
@@ -209,6 +222,28 @@ def adam_that_stepped_before_the_move():
     optimizer.step()
     model.cuda()
     optimizer.zero_grad()
+    model(torch.randn(2, 8, device="cuda")).sum().backward()
+    optimizer.step()
+
+
+@broken("optimizer_state_device", 'optimizer.state[model.weight]["step"]')
+def a_fused_adam_whose_averages_alone_were_moved():
+    model = nn.Linear(8, 4)
+    optimizer = torch.optim.Adam(model.parameters(), fused=True)
+    model(torch.randn(2, 8)).sum().backward()
+    optimizer.step()
+    model.cuda()
+    for state in optimizer.state.values():
+        for key in ("exp_avg", "exp_avg_sq"):
+            state[key] = state[key].cuda()
+    optimizer.step()
+
+
+@broken("optimizer_state_device", 'optimizer.state[model.weight]["sum"]')
+def adagrad_that_was_built_before_the_move():
+    model = nn.Linear(8, 4)
+    optimizer = torch.optim.Adagrad(model.parameters())
+    model.cuda()
     model(torch.randn(2, 8, device="cuda")).sum().backward()
     optimizer.step()
 

@@ -40,8 +40,8 @@ def outcome(program):
     return None
 
 
-def edited(broken: Broken, diagnosis, folder: Path):
-    """The program with its edits, imported from a copy of its file."""
+def edited(broken: Broken, diagnosis, folder: Path, monkeypatch):
+    """The program with its edits, imported from a copy of its file; classes there can be pickled."""
     file = Path(inspect.getsourcefile(broken.run))
     edits = [edit for edit in diagnosis.culprits[0].edits if Path(edit.file) == file]
     copy = folder / f"{broken.run.__name__}.py"
@@ -49,14 +49,13 @@ def edited(broken: Broken, diagnosis, folder: Path):
     linecache.checkcache()
     spec = importlib.util.spec_from_file_location(copy.stem, copy)
     module = importlib.util.module_from_spec(spec)
-    sys.modules[copy.stem] = module
+    monkeypatch.setitem(sys.modules, copy.stem, module)
     before = dict(PROGRAMS)
     try:
         spec.loader.exec_module(module)
     finally:
         PROGRAMS.clear()
         PROGRAMS.update(before)
-        del sys.modules[copy.stem]
     return getattr(module, broken.run.__name__)
 
 
@@ -80,13 +79,13 @@ def test_advice_has_no_edits(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(PROGRAMS.keys() - ADVICE.keys() - ELSEWHERE.keys()))
-def test_the_edits_end_the_error(name, tmp_path):
+def test_the_edits_end_the_error(name, tmp_path, monkeypatch):
     broken = PROGRAMS[name]
     if broken.cause == "fork_cuda" and not hasattr(os, "fork"):
         pytest.skip("Windows has no fork")
     _, diagnosis = outcome(broken.run)
     assert diagnosis.culprits[0].edits, f"no edits: {diagnosis.culprits[0].fix}"
     assert all(edit.text != edit.old for edit in diagnosis.culprits[0].edits)
-    fixed = edited(broken, diagnosis, tmp_path)
+    fixed = edited(broken, diagnosis, tmp_path, monkeypatch)
     again = outcome(fixed)
     assert again is None, f"{diagnosis.culprits[0].edits}\n{again[0]}"

@@ -44,6 +44,7 @@ before = "x + positional"
 after = "x + positional.to(x.device)"
 raises = "SD002"
 confirm = "Print `positional.device`."
+sign = "`positional.device` is not the same as the other."
 lesson = "02-unmoved-batches"
 """
 PROGRAM = """
@@ -95,8 +96,8 @@ def test_a_cause_that_only_its_message_tells_is_known_by_its_id():
     assert known("traced_constant_device").detections == []
 
 
-def test_the_cause_that_contributing_shows_is_the_one_that_runs():
-    shown = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("### Let the doctor find a cause")[1]
+def test_the_cause_that_maintaining_shows_is_the_one_that_runs():
+    shown = (ROOT / "MAINTAINING.md").read_text(encoding="utf-8").split("### Let the doctor find a cause")[1]
     code = shown.split("```python\n")[1].split("```")[0]
     file = (ROOT / "src/samedevice/doctor/causes/optimizers.py").read_text(encoding="utf-8")
     assert file.split("\n\n", 2)[2] == code

@@ -127,3 +127,160 @@ def test_nothing_is_said_to_be_created_on_the_cpu_between_two_gpus():
 )
 def test_a_line_that_is_deep_or_long_is_read_all_the_same(code):
     assert explain(f"{FRAME}    {code}\n{FILE['messages']['two']}").message.id == "SD002"
+
+
+def test_the_check_names_what_the_line_has():
+    text = f"{FRAME}    logits = model(batch['image'])\n{FILE['messages']['mat1']}"
+    assert "Check: Print `batch['image'].device` just before that line." in str(explain(text))
+    long = "first(" + "a, " * 30 + "b)"
+    text = f"{FRAME}    logits = model({long}[0])\n{FILE['messages']['mat1']}"
+    assert f"`{long}" not in str(explain(text)).partition("Check:")[2]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "x = torch.randn(3, 2).cuda()",
+        "x = torch.zeros(3, device=device)",
+        "x = torch.arange(3).to(device)",
+    ],
+)
+def test_a_tensor_that_is_created_and_moved_is_no_clue(code):
+    said = str(explain(f"{code}\nout = mix(x, y)\n{FILE['messages']['two']}"))
+    assert "creates a tensor" not in said
+
+
+def test_a_model_that_is_moved_without_keeping_the_result_is_no_clue():
+    assert "does not keep" in explain(f"x = load()\nx.to(device)\n\n{FILE['messages']['two']}").more
+    assert "does not keep" not in explain(f"x = load()\nmodel.to(device)\n\n{FILE['messages']['two']}").more
+
+
+def test_a_class_is_no_layer():
+    text = f"resample = Resample(16000, 8000)\ny = resample(x)\n{FILE['messages']['input-and-weight']}"
+    assert [culprit.fix for culprit in explain(text).culprits] == ["resample.to(x.device)"]
+    text = f"{FRAME}    fake = G(noise)\n{FILE['messages']['input-and-weight']}"
+    assert [culprit.fix for culprit in explain(text).culprits] == ["G.to(noise.device)"]
+
+
+def test_a_library_line_is_not_called_yours():
+    text = (
+        'Traceback (most recent call last):\n  File "train.py", line 3, in <module>\n    out = blur(x)\n'
+        '  File "/usr/lib/python3/dist-packages/kornia/filters.py", line 9, in blur\n'
+        f"    return x * torch.ones(3)\n{FILE['messages']['two']}"
+    )
+    said = str(explain(text))
+    assert "The line that failed is kornia's own" in said
+    assert "your line 9" not in said
+
+
+def test_a_gradient_of_a_hand_written_function_is_its_own():
+    text = "Function SquareBackward returned an invalid gradient at index 0 - expected device cuda:0 but got cpu"
+    assert explain(text).causes[0].case == "autograd_function_on_cpu"
+    text = text.replace("SquareBackward", "MulBackward0")
+    assert explain(text).causes[0].id == "tensor_created_in_forward_without_device"
+
+
+def test_of_one_process_of_many_the_number_of_processes_is_told():
+    text = "RuntimeError: CUDA error: invalid device ordinal"
+    assert explain(text).causes[0].case == ""
+    line = "    torch.cuda.set_device(args.local_rank)"
+    first = explain(f'  File "train.py", line 3, in main\n{line}\n{text}').causes[0]
+    assert first.case == "more_processes_than_gpus"
+    assert "--nproc_per_node=2" in first.fix
+
+
+@pytest.mark.parametrize(("name", "instead"), [("mask", 'self.register_buffer("mask", ...)'), ("rel_bias", "")])
+def test_what_a_module_learns_is_no_buffer(name, instead):
+    (culprit,) = explain(f"{FRAME}    out = self.{name}[i]\n{FILE['messages']['indices']}").culprits
+    assert culprit.instead == instead
+
+
+def test_a_function_is_no_layer_and_the_model_it_is_given_is_moved():
+    message = FILE["messages"]["old-index"].replace(
+        "argument index in method wrapper_CUDA__index_select",
+        "argument running_mean in method wrapper__cudnn_batch_norm",
+    )
+    (culprit,) = explain(f"{FRAME}    scores = get_scores(net, images.to(device))\n{message}").culprits
+    assert culprit.expression == "net"
+    assert (culprit.edits[0].action, culprit.fix) == ("before", "net.to(device)")
+    assert culprit.sentence == ""
+
+
+def test_a_reason_that_another_begins_with_is_said_once():
+    diagnosis = explain(FILE["messages"]["target"])
+    assert [text.count("`target` holds") for text in diagnosis.causes[0].because] == [1]
+
+
+def test_the_exporters_own_mix_is_a_case_of_the_library():
+    frame = '  File "/x/site-packages/torch/onnx/utils.py", line 5, in _model_to_graph'
+    first = explain(f"{frame}\n    _C._jit_pass_onnx_constant_fold(\n{FILE['messages']['index']}").causes[0]
+    assert (first.id, first.case) == ("library_bug", "onnx_constant_folding")
+
+
+def test_a_number_that_an_object_keeps_is_no_tensor():
+    text = f"{FRAME}    target = reward + self.discount * (1 - done) * target\n{FILE['messages']['two']}"
+    assert explain(text).culprits == ()
+    text = text.replace("self.discount", "self.mean")
+    assert [culprit.expression for culprit in explain(text).culprits] == ["self.mean"]
+
+
+def test_a_function_of_a_library_that_is_given_a_model_is_not_moved():
+    text = (
+        f"{FRAME}    print(summary(self.extractor, (3, 384, 384)))\n"
+        '  File "/usr/lib/python3/dist-packages/torchsummary/torchsummary.py", line 72, in summary\n'
+        f"    model(*x)\n{FILE['messages']['input-and-weight']}"
+    )
+    diagnosis = explain(text)
+    assert diagnosis.causes[0].id == "model_not_moved"
+    assert "summary.to(" not in str(diagnosis)
+
+
+def test_a_line_of_a_library_is_not_changed_to_move_what_it_was_given():
+    text = (
+        f"{FRAME}    out = self.compel(prompts[0])\n"
+        '  File "/usr/lib/python3/dist-packages/compel/compel.py", line 167, in __call__\n'
+        f"    output = self.build(text_input)\n{FILE['messages']['index']}"
+    )
+    assert explain(text).culprits == ()
+    assert "text_input" not in str(explain(text))
+
+
+@pytest.mark.parametrize(
+    ("line", "fix"),
+    [
+        ("best = np.array(losses)", "best = np.array([item.cpu() for item in losses])"),
+        ("best = np.array(loss)", "best = np.array(loss.cpu())"),
+        ("print(np.array(self.plots['Y']))", None),
+    ],
+)
+def test_what_numpy_is_given_may_be_a_list(line, fix):
+    culprits = explain(f"{FRAME}    {line}\n{FILE['messages']['numpy']}").culprits
+    assert [culprit.fix for culprit in culprits] == ([fix] if fix else [])
+
+
+def test_where_two_tensors_are_indexed_neither_is_said_to_be_on_the_cpu():
+    text = f"{FRAME}    a, t = at[j], t.repeat(na, 1, 1)[j]\n{FILE['messages']['indices']}"
+    said = " ".join(explain(text).causes[0].because)
+    assert "`at` may be on the CPU" in said
+    assert "is on the CPU, and its index is not" not in said
+
+
+def test_a_paste_without_line_ends_keeps_its_failing_line():
+    text = f'File "aug.py", line 53, in augment p = torch.softmax(sim[mask], dim=0) {FILE["messages"]["indices"]}'
+    diagnosis = explain(text)
+    assert (diagnosis.place.function, diagnosis.place.code) == ("augment", "p = torch.softmax(sim[mask], dim=0)")
+    assert [culprit.expression for culprit in diagnosis.culprits] == ["sim"]
+
+
+def test_a_pooling_has_no_weights_that_could_stay_behind():
+    text = f"{FRAME}    x = self.pool(torch.relu(self.conv1(x)))\n{FILE['messages']['input-and-weight']}"
+    said = " ".join(explain(text).causes[0].because)
+    assert "`self.conv1` are on the CPU" in said
+    assert "self.pool" not in said
+
+
+def test_a_cause_that_the_message_excludes_is_not_named_for_what_stands_around_it():
+    message = (
+        "Input and hidden tensors are not at the same device, found input tensor at cuda:0 and hidden tensor at cpu"
+    )
+    assert "input_not_moved" not in [cause.id for cause in explain(f"output = lstm(input_ids)\n{message}").causes]

@@ -66,10 +66,14 @@ def copied_to_the_cpu(evidence: Evidence) -> Change:
 
 @pinned.fix
 def pinned_on_the_cpu(evidence: Evidence) -> Change:
-    """Pin a copy on the CPU; where a DataLoader pins, let it not."""
-    if evidence.operand.tensor is not None and not evidence.operand.call.in_library:
-        return in_line(evidence, f"{evidence.expression.text}.cpu()")
-    return loader_with(evidence, "pin_memory", None)
+    """Leave the pinning out: what is on the GPU has crossed already. Where a DataLoader pins, let it not."""
+    call = evidence.operand.call
+    if call.in_library:
+        return loader_with(evidence, "pin_memory", None)
+    pins = call.node
+    if isinstance(pins, ast.Call) and isinstance(pins.func, ast.Attribute) and pins.func.attr == "pin_memory":
+        return in_line(evidence, text_of(pins.func.value), text_of(pins))
+    return in_line(evidence, f"{evidence.expression.text}.cpu()")
 
 
 def _array_there(evidence: Evidence) -> Change:

@@ -11,6 +11,7 @@ from samedevice.doctor.culprits.models import is_fed_to_a_model, is_in_forward, 
 from samedevice.doctor.edits import Change, Source
 from samedevice.introspect import objects, origins
 from samedevice.introspect.frames import Call, scope
+from samedevice.introspect.namespaces import globals_of
 from samedevice.introspect.origins import device_argument, find_origin, kind_of
 from samedevice.introspect.values import function_of, returns, value
 
@@ -178,7 +179,7 @@ def _is_of_factories(node: ast.expr | None, evidence: Evidence, depth: int = 4) 
 
 def _creates(helper: types.FunctionType) -> bool:
     """Tell whether a function returns what a factory of torch creates in it."""
-    tree = scope(helper.__code__, helper.__globals__)
+    tree = scope(helper.__code__, globals_of(helper))
     return tree is not None and any(_is_made_of_factories(node, tree) for node in returns(helper))
 
 

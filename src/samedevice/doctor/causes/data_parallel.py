@@ -17,6 +17,7 @@ from samedevice.doctor.edits import Change, Source
 from samedevice.introspect import objects
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import scope
+from samedevice.introspect.namespaces import globals_of
 from samedevice.introspect.origins import Origin, called, device_argument, find_origin
 from samedevice.introspect.values import Argument, returns
 from samedevice.placement.holders import held_by_module
@@ -82,6 +83,8 @@ def _created_in_a_replica(failure: Failure) -> Iterator[Operand]:
         origin = find_origin(node.id, function, line) if is_name else Origin("created", None, node)  # type: ignore[union-attr]
         if isinstance(origin.value, ast.Call) and (there := _on_the_replicas_gpu(origin.value, inputs)):
             change = Change(f"{text_of(node)} = {there}" if is_name else there, source.replaced(origin.value, there))
+            if is_name and there == text_of(node) and isinstance(origin.statement, ast.Assign):
+                change = Change(f"remove `{text_of(origin.statement)}`", source.replaced(origin.statement, ""))
             yield Operand(None, elsewhere, failure.user_call, Argument(node, None), origin=origin, change=change)
 
 
@@ -90,14 +93,17 @@ def _on_the_replicas_gpu(node: ast.Call, inputs: list[str]) -> str:
     if device_argument(node) is not None:
         device = ast.parse(f"{inputs[0]}.device", mode="eval").body if inputs else None
         return text_of(with_argument(node, "device", device))
-    is_move = called(node) in ("to", "cuda") and isinstance(node.func, ast.Attribute)
-    return text_of(moved_to(node.func.value, f"{inputs[0]}.device")) if is_move and inputs else ""  # type: ignore[attr-defined]
+    if called(node) not in ("to", "cuda") or not isinstance(node.func, ast.Attribute) or not inputs:
+        return ""
+    moved = node.func.value
+    # An input is on the replica's GPU before the line that moves it away.
+    return inputs[0] if text_of(moved) == inputs[0] else text_of(moved_to(moved, f"{inputs[0]}.device"))
 
 
 def _global(name: str, function: ast.FunctionDef, failure: Failure) -> Any:
     if find_origin(name, function) != Origin("other", None, None):
         return None
-    return next((call.frame.f_globals[name] for call in failure.user_calls if name in call.frame.f_globals), None)
+    return next((call.globals[name] for call in failure.user_calls if name in call.globals), None)
 
 
 @output_shape.claim(order=20)
@@ -138,7 +144,7 @@ def _result(failure: Failure) -> tuple[ast.expr, Origin, types.FunctionType] | N
     returned = returns(forward) if forward is not None else []
     if forward is None or not returned:
         return None
-    tree, node = scope(forward.__code__, forward.__globals__), returned[-1]
+    tree, node = scope(forward.__code__, globals_of(forward)), returned[-1]
     origin = find_origin(node.id, tree) if isinstance(node, ast.Name) and tree is not None else None
     origin = origin if origin is not None and origin.value is not None else Origin("other", None, node)
     return node, origin, forward

@@ -17,6 +17,7 @@ from samedevice.introspect import classes, objects
 from samedevice.introspect.expressions import parsed, text_of
 from samedevice.introspect.frames import scope
 from samedevice.introspect.libraries import is_ours
+from samedevice.introspect.namespaces import globals_of
 from samedevice.introspect.origins import Origin, find_origin
 from samedevice.introspect.values import Argument, returns
 from samedevice.placement.holders import stepped
@@ -71,12 +72,12 @@ def returned_gradients(failure: Failure) -> list[Operand]:
 def _returned_by_a_function(failure: Failure) -> Iterator[Operand]:
     """Find what the backward of the Function returned that the message names, and move it to its first argument."""
     match = _OF_A_FUNCTION.search(failure.text)
-    namespaces = (names for call in failure.user_calls for names in (call.locals, call.frame.f_globals))
+    namespaces = (names for call in failure.user_calls for names in (call.locals, call.globals))
     function = next((names[match[1]] for names in namespaces if match[1] in names), None) if match else None
     backward = _method(function, "backward")
     if match is None or backward is None:
         return
-    tree = scope(backward.__code__, backward.__globals__)
+    tree = scope(backward.__code__, globals_of(backward))
     for returned in returns(backward)[-1:]:
         index = int(match[2])
         is_one_of_several = isinstance(returned, ast.Tuple) and index < len(returned.elts)
@@ -96,7 +97,7 @@ def _returned_by_a_hook(failure: Failure) -> Iterator[Operand]:
     """Find what the hook of the message returned, and move it to where the tensor is."""
     match = re.search(r"hook '([^']+)' has changed the type of value \(was (\S+) got (\S+)\)", failure.text)
     hook, tensor = _hook(match[1], failure) if match else (None, None)
-    tree = scope(hook.__code__, hook.__globals__) if hook is not None else None
+    tree = scope(hook.__code__, globals_of(hook)) if hook is not None else None
     returned = _returned(hook, tree) if hook is not None and tree is not None else None
     if match is None or hook is None or tree is None or returned is None:
         return

@@ -17,6 +17,7 @@ from samedevice.doctor.edits import Change, Source
 from samedevice.introspect import objects, origins
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call, scope
+from samedevice.introspect.namespaces import globals_of
 from samedevice.introspect.origins import find_origin
 from samedevice.introspect.values import function_of, returns, value, value_in
 
@@ -135,7 +136,7 @@ def _registered_name(evidence: Evidence) -> str | None:
 
 def _throws_away(helper: types.FunctionType, node: ast.Call, call: Call) -> bool:
     """Tell whether a helper moves what it was given, or what is in it, and returns that as it was."""
-    tree = scope(helper.__code__, helper.__globals__)
+    tree = scope(helper.__code__, globals_of(helper))
     if tree is None or any(objects.is_module(value(argument, call)) for argument in node.args):
         return False
     returned = {name.id for result in returns(helper) for name in ast.walk(result) if isinstance(name, ast.Name)}

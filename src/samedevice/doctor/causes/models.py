@@ -7,8 +7,10 @@ from typing import Any
 from samedevice.doctor.causes.registry import cause
 from samedevice.doctor.causes.rewriting import assigned as assigned_to
 from samedevice.doctor.causes.rewriting import at_the_end_of_init, before_line, in_line, moved_there, with_argument
+from samedevice.doctor.causes.sharded import is_sharded, named_with_layers
 from samedevice.doctor.causes.wanted_device import device_at
 from samedevice.doctor.culprits.evidence import Evidence, created_and_called
+from samedevice.doctor.culprits.failure import Failure
 from samedevice.doctor.culprits.lone_tensor import refused_tensors
 from samedevice.doctor.culprits.models import (
     has_others_there,
@@ -18,13 +20,14 @@ from samedevice.doctor.culprits.models import (
     is_taken_back,
     root_of,
 )
+from samedevice.doctor.culprits.operands import Operand
 from samedevice.doctor.edits import Change, Source
 from samedevice.introspect import objects, origins
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call
-from samedevice.introspect.origins import find_origin
-from samedevice.introspect.values import value
-from samedevice.placement.holders import stepped
+from samedevice.introspect.origins import Origin, find_origin
+from samedevice.introspect.values import Argument, value
+from samedevice.placement.holders import step, stepped
 
 not_moved = cause("model_not_moved")
 added_later = cause("registered_after_move")
@@ -33,7 +36,7 @@ root_device = cause("data_parallel_root_device", is_alone=True)
 in_forward = cause("submodule_created_in_forward")
 meta = cause("meta_device_leftover")
 
-for refused in (not_moved, root_device, meta):
+for refused in (not_moved, root_device):
     refused.find(refused_tensors)
 
 
@@ -164,6 +167,21 @@ class _Sizes(ast.NodeTransformer):
         return ast.Constant(size[index]) if is_known else node  # type: ignore[index]
 
 
+@meta.find
+def without_values(failure: Failure) -> list[Operand]:
+    """Find the tensor that was refused; where it is not on meta, the first parameter that is."""
+    refused = refused_tensors(failure)
+    if any(operand.device == "meta" for operand in refused):
+        return refused
+    for name, module in named_with_layers(failure):
+        own = objects.attributes(module).get("_parameters", {})
+        left = next((key for key, tensor in own.items() if tensor is not None and objects.device(tensor) == "meta"), "")
+        if left:
+            argument = Argument(ast.parse(name + step(module, left), mode="eval").body, own[left])
+            return [Operand(own[left], "meta", failure.user_call, argument, origin=Origin("other", None, None))]
+    return refused
+
+
 @meta.detect(order=20)
 def is_on_meta(evidence: Evidence) -> bool:
     """Tell whether a tensor on meta is part of it: it has no values."""
@@ -183,7 +201,19 @@ def given_values(evidence: Evidence) -> Change:
             return Change(line, Source.of_call(frame).replaced(node, line))
     device = next((device for device in evidence.other_devices if device != "meta"), "") or "cuda"
     module = holder.expression.removesuffix(f".{holder.name}")  # it alone: the others have their values
+    whole = next((found for name, found in evidence.failure.modules() if name == root), None)
+    if all(objects.device(parameter) == "meta" for parameter in objects.parameters(whole)):
+        module = root
+    if is_sharded(evidence.operand.tensor):  # fully_shard's own to_empty notes the new memory
+        module, device = root, _of_its_mesh(evidence.operand.tensor) or device
     return before_line(evidence.call, f'{module}.to_empty(device="{device}")  # then load its weights')
+
+
+def _of_its_mesh(tensor: Any) -> str:
+    """Return the kind of device that the parts of a DTensor are to be on."""
+    mesh = objects.attribute(objects.attributes(tensor).get("_spec"), "mesh")
+    kind = objects.attributes(mesh).get("_device_type", "")
+    return kind if type(kind) is str else ""
 
 
 def _created_elsewhere(evidence: Evidence) -> Change:

@@ -14,6 +14,7 @@ from samedevice.introspect import classes, objects, origins
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call, scope
 from samedevice.introspect.libraries import is_library
+from samedevice.introspect.namespaces import globals_of, plain
 from samedevice.introspect.origins import kind_of
 from samedevice.introspect.values import function_of, returns
 from samedevice.placement.holders import Holder
@@ -21,6 +22,7 @@ from samedevice.placement.holders import Holder
 unregistered = cause("unregistered_tensor_attribute", is_of_any_mismatch=True)
 cached = cause("cached_before_move")
 plain_object = cause("kept_by_a_plain_object")
+in_a_list = cause("kept_in_a_list")
 
 
 @cached.detect(order=102)
@@ -44,14 +46,14 @@ def is_kept_by_a_function(evidence: Evidence) -> bool:
     """Tell whether a function of the program returned what it keeps in a global from an earlier call."""
     node = evidence.origin.value
     helper = function_of(node.func, evidence.origin_call) if isinstance(node, ast.Call) else None
-    if evidence.origin.kind != "call" or helper is None or is_library(helper.__code__.co_filename):
+    if evidence.origin.kind != "call" or helper is None or is_library(plain(helper.__code__.co_filename)):
         return False
-    tree = scope(helper.__code__, helper.__globals__)
+    tree = scope(helper.__code__, globals_of(helper))
     if tree is None or not any(asks_for_a_device(inner) for inner in ast.walk(tree) if isinstance(inner, ast.Call)):
         return False
     kept = [result.value for result in returns(helper) if isinstance(result, ast.Subscript)]
     return any(
-        isinstance(keeper, ast.Name) and objects.is_one_of(helper.__globals__.get(keeper.id), dict) for keeper in kept
+        isinstance(keeper, ast.Name) and objects.is_one_of(globals_of(helper).get(keeper.id), dict) for keeper in kept
     )
 
 
@@ -90,7 +92,13 @@ def _line_in_the_class(call: Call, name: str) -> tuple[Part, ...]:
     return ()
 
 
-@unregistered.detect(order=104)
+@in_a_list.detect(order=104)
+def is_in_a_list_or_a_dict(evidence: Evidence) -> bool:
+    """Tell whether a module holds it in a list or a dict of Python's."""
+    return evidence.is_unregistered and evidence.holder is not None and evidence.holder.kind in ("list", "dict")
+
+
+@unregistered.detect(order=107)
 def is_in_plain_python(evidence: Evidence) -> bool:
     """Tell whether a module holds it otherwise than as a parameter or a buffer."""
     return evidence.is_unregistered
@@ -107,6 +115,7 @@ def is_kept_by_an_object(evidence: Evidence) -> bool:
     return not (came_in or is_fed_to_a_model(evidence) or is_target(evidence))
 
 
+@in_a_list.fix
 @unregistered.fix
 def registered(evidence: Evidence) -> Change | None:
     """Write the statement that registers it: a buffer, a ModuleList or a ModuleDict; else move it."""
@@ -131,7 +140,7 @@ def registered(evidence: Evidence) -> Change | None:
     if holder.kind == "partial":
         return assigned(evidence, there)
     if holder.inner is not None:
-        nn = "nn" if assignment is not None and "nn" in assignment.method.__globals__ else "torch.nn"
+        nn = "nn" if assignment is not None and "nn" in globals_of(assignment.method) else "torch.nn"
         return in_its_place(f"self.{name} = {nn}.{'ModuleDict' if holder.kind == 'dict' else 'ModuleList'}({value})")
     is_of_itself = assignment is not None and f"self.{name}" in value
     tensors = [tensor for _, tensor in objects.inside(objects.attributes(holder.module).get(name))]

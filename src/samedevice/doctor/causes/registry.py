@@ -22,6 +22,7 @@ from samedevice.doctor.causes.siblings import siblings
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.failure import Failure
 from samedevice.doctor.culprits.operands import Operand
+from samedevice.doctor.culprits.owner import BATCH
 from samedevice.doctor.edits import Change
 
 Detect = Callable[[Evidence], bool]
@@ -115,6 +116,8 @@ class Cause:
         """Say what the culprit is, where it is and who holds it."""
         own = self._say(expression, device, shape) if self._say is not None else ""
         size = f" (shape {shape})" if shape is not None else ""
+        if owner == BATCH:
+            return f"A batch of `{expression}`{size} is on {device}."
         return own or f"`{expression}`{size} is on {device}. {_held_by(owner)}"
 
 

@@ -3,7 +3,7 @@
 import ast
 import copy
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from samedevice.doctor.causes.wanted_device import device_at
@@ -13,6 +13,7 @@ from samedevice.introspect import classes, objects, origins
 from samedevice.introspect.expressions import parsed, text_of
 from samedevice.introspect.frames import Call, scope
 from samedevice.introspect.libraries import is_library
+from samedevice.introspect.namespaces import globals_of, plain
 from samedevice.introspect.origins import find_origin, kind_of
 from samedevice.introspect.values import value
 
@@ -93,9 +94,9 @@ def at_the_end_of_init(call: Call, line: str) -> tuple[Part, ...]:
     init = objects.method(call.method_of, "__init__")
     if init is None:
         return ()
-    tree = scope(init.__code__, init.__globals__)
+    tree = scope(init.__code__, globals_of(init))
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)] if tree is not None else []
-    if functions and not is_library(init.__code__.co_filename):
+    if functions and not is_library(plain(init.__code__.co_filename)):
         return Source.of_method(init).below(functions[0].body[-1], line)
     methods = [node for node in ast.walk(call.scope) if isinstance(node, ast.FunctionDef)] if call.scope else []
     new = f"def __init__(self):\n    super().__init__()\n    {line}\n"
@@ -198,13 +199,22 @@ def with_argument(call: ast.Call, name: str, new: ast.expr | None) -> ast.Call:
 
 def statement_with(source: Source, tree: ast.AST, old: ast.expr, new: ast.expr) -> Change:
     """Write the statement of a function that holds `old`, with `new` there."""
-    edits = source.replaced(old, text_of(new))
+    return statement_with_each(source, tree, [(old, new)])
+
+
+def statement_with_each(source: Source, tree: ast.AST, pairs: Sequence[tuple[ast.expr, ast.expr]]) -> Change:
+    """Write the statement of a function that holds some expressions, with a new one in the place of each."""
+    edits = tuple(part for old, new in pairs for part in source.replaced(old, text_of(new)))
+    first = pairs[0][0]
     for statement in ast.walk(tree):
         if isinstance(statement, (ast.Assign, ast.Return, ast.Expr)) and any(
-            node is old for node in ast.walk(statement)
+            node is first for node in ast.walk(statement)
         ):
-            return Change(text_of(replaced(statement, old, new)), edits)
-    return Change(text_of(new), edits)
+            changed: ast.AST = statement
+            for old, new in pairs:
+                changed = replaced(changed, old, new)
+            return Change(text_of(changed), edits)
+    return Change(text_of(pairs[0][1]), edits)
 
 
 def replaced(tree: Any, old: ast.expr, new: ast.expr) -> Any:

@@ -9,6 +9,7 @@ from samedevice.doctor.culprits.lone_tensor import refused_tensors
 from samedevice.introspect import objects, origins
 from samedevice.introspect.frames import Call, scope
 from samedevice.introspect.libraries import is_library
+from samedevice.introspect.namespaces import globals_of, plain
 from samedevice.introspect.origins import find_origin, kind_of
 from samedevice.introspect.values import function_of, returns, value
 
@@ -55,8 +56,8 @@ def is_on_another_gpu(evidence: Evidence) -> bool:
 
 def _computes_with_no_number(helper: types.FunctionType) -> bool:
     """Tell whether a function of the program creates or moves what it returns with "cuda", without a number."""
-    tree = scope(helper.__code__, helper.__globals__)
-    if tree is None or is_library(helper.__code__.co_filename):
+    tree = scope(helper.__code__, globals_of(helper))
+    if tree is None or is_library(plain(helper.__code__.co_filename)):
         return False
     values, names = list(returns(helper)), set[str]()
     for node in values:  # which grows by what its names were given

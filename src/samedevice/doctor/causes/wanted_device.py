@@ -21,7 +21,7 @@ def device_at(evidence: Evidence, call: Call, line: int) -> str:
     if not wanted:
         return '"cuda"'
     names = evidence.failure.names(call)
-    globals_ = [(name, object_) for name, object_ in call.frame.f_globals.items() if objects.is_device(object_)]
+    globals_ = [(name, object_) for name, object_ in call.globals.items() if objects.is_device(object_)]
     for name, object_ in [*names, *globals_] if not evidence.failure.user_call.in_library else ():
         for variable in _variables(name, object_, wanted):
             if _has_value(name, call, line):

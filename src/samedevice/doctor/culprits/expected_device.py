@@ -8,6 +8,7 @@ from typing import Any
 from samedevice.introspect import objects, origins
 from samedevice.introspect.frames import Call, scope
 from samedevice.introspect.libraries import is_library
+from samedevice.introspect.namespaces import globals_of, plain
 from samedevice.introspect.objects import MISSING
 from samedevice.introspect.origins import device_argument, find_origin, kind_of
 from samedevice.introspect.values import function_of, returns, value, value_in
@@ -145,7 +146,7 @@ def _device_named(node: ast.expr, call: Call) -> str:
 
 def _makes_by_default(helper: types.FunctionType) -> bool:
     """Tell whether all that a function of the program returns is created in it without a device."""
-    if is_library(helper.__code__.co_filename):
+    if is_library(plain(helper.__code__.co_filename)):
         return False
     results = _results(helper)
     return bool(results) and all(
@@ -161,13 +162,13 @@ def _only_computes(helper: types.FunctionType) -> bool:
 
     Then its result is where its arguments are.
     """
-    tree = scope(helper.__code__, helper.__globals__)
-    if tree is None or is_library(helper.__code__.co_filename):
+    tree = scope(helper.__code__, globals_of(helper))
+    if tree is None or is_library(plain(helper.__code__.co_filename)):
         return False
     nodes = list(ast.walk(tree))
     given = set(helper.__code__.co_varnames)
     read = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-    outside = [helper.__globals__.get(name) for name in read - given]
+    outside = [globals_of(helper).get(name) for name in read - given]
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     is_plain = all(outer is None or objects.is_one_of(outer, types.ModuleType, float, int) for outer in outside)
     return is_plain and "self" not in given and all(origins.called(node) not in _ELSEWHERE for node in calls)
@@ -175,7 +176,7 @@ def _only_computes(helper: types.FunctionType) -> bool:
 
 def moved_to_by(helper: types.FunctionType) -> str:
     """Return the device to which a function of the program moves all that it returns; "" where it is not written."""
-    if is_library(helper.__code__.co_filename):
+    if is_library(plain(helper.__code__.co_filename)):
         return ""
     devices = {_written_device(result) for result in _results(helper)}
     return devices.pop() if len(devices) == 1 else ""
@@ -199,7 +200,7 @@ def _written_device(result: ast.expr | None) -> str:
 
 def _results(helper: types.FunctionType) -> list[ast.expr | None]:
     """Return the expressions that a function returns; of a name, what the function assigned to it."""
-    tree = scope(helper.__code__, helper.__globals__)
+    tree = scope(helper.__code__, globals_of(helper))
     return [
         find_origin(node.id, tree).value if isinstance(node, ast.Name) and tree else node for node in returns(helper)
     ]

@@ -135,7 +135,7 @@ class Failure:
     def names(self, call: Call) -> list[tuple[str, Any]]:
         """Return a frame's names: `self` first, then its own, then the globals that its code uses."""
         local = dict(list(call.locals.items())[:_NAMES])
-        used = {name: call.frame.f_globals[name] for name in call.frame.f_code.co_names if name in call.frame.f_globals}
+        used = {name: call.globals[name] for name in call.frame.f_code.co_names if name in call.globals}
         first = {"self": local["self"]} if "self" in local else {}
         return [*(first | local | used).items()]
 

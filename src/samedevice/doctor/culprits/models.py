@@ -7,6 +7,7 @@ from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.introspect import classes, objects, origins
 from samedevice.introspect.expressions import parsed, text_of
 from samedevice.introspect.frames import Call, scope
+from samedevice.introspect.namespaces import globals_of
 from samedevice.introspect.origins import find_origin
 from samedevice.introspect.values import value
 from samedevice.placement.holders import Holder, held_by_module
@@ -49,7 +50,7 @@ def is_taken_back(root: str, call: Call) -> bool:
     if any(_is_to_cpu(move) for move in _moves(root, call)):
         return True
     methods = [objects.method(call.method_of, name) for name in _names_of_methods(call)] if root[:5] == "self." else []
-    trees = [scope(method.__code__, method.__globals__) for method in methods if method is not None]
+    trees = [scope(method.__code__, globals_of(method)) for method in methods if method is not None]
     calls = [node for tree in trees if tree is not None for node in ast.walk(tree) if isinstance(node, ast.Call)]
     moves = [node for node in calls if isinstance(node.func, ast.Attribute) and origins.called(node) in origins.MOVES]
     return any(_is_to_cpu(move) and text_of(move.func.value) == root for move in moves)  # type: ignore[attr-defined]

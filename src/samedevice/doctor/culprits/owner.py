@@ -12,6 +12,13 @@ from samedevice.introspect.outside import is_from_outside
 from samedevice.introspect.values import value
 from samedevice.placement.holders import Holder
 
+# What the tokenizers and the processors of transformers return: a UserDict whose `.to()` moves it in place.
+ENCODINGS = (
+    ("transformers.tokenization_utils_base", "BatchEncoding"),
+    ("transformers.feature_extraction_utils", "BatchFeature"),
+)
+BATCH = "batch of a DataLoader"  # the program has the loader only: the batch is inside it
+
 
 def owner(evidence: Evidence) -> str:
     """Say who holds the tensor, such as "plain attribute of Net" or "loop variable of a DataLoader"."""
@@ -19,14 +26,15 @@ def owner(evidence: Evidence) -> str:
         return _held(evidence.holder)
     if objects.is_array(evidence.operand.argument.value):
         return "a NumPy array"
+    if evidence.operand.call.in_library and _is_a_loader(value(evidence.expression.node, evidence.call)):
+        return BATCH
     if partial := _partial(evidence):
         return f"in the partial function {partial}"
     origin = evidence.origin
     match origin.kind:
         case "loop":
             over = value(origin.value, evidence.origin_call) if origin.value is not None else MISSING
-            is_loader = objects.is_a(over, "torch.utils.data", "DataLoader")
-            return "loop variable of a DataLoader" if is_loader else "loop variable"
+            return "loop variable of a DataLoader" if _is_a_loader(over) else "loop variable"
         case "created":
             return _created(evidence)
         case "argument":
@@ -38,6 +46,10 @@ def owner(evidence: Evidence) -> str:
     return _variable(evidence)
 
 
+def _is_a_loader(thing: object) -> bool:
+    return objects.is_a(thing, "torch.utils.data", "DataLoader")
+
+
 def _held(holder: Holder) -> str:
     kinds = {
         "attribute": "plain attribute",
@@ -46,6 +58,8 @@ def _held(holder: Holder) -> str:
         "partial": f"in the partial function {holder.name}",
         "state": "optimizer state",
     }
+    if any(objects.is_a(holder.module, *kind) for kind in ENCODINGS):
+        return "in the batch that a tokenizer or a processor returned"
     if holder.kind == "buffer" and objects.is_a(holder.module, "torch.nn.modules.loss", "_Loss"):
         kinds["buffer"] = "loss buffer"
     return f"{kinds.get(holder.kind, holder.kind)} of {classes.name(type(holder.module))}"

@@ -4,7 +4,6 @@ PyTorch raises their errors again in the main process. What ran there is read fr
 """
 
 import ast
-import linecache
 import re
 import textwrap
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from collections.abc import Iterator
 from samedevice.doctor.edits import Source
 from samedevice.introspect.expressions import placed
 from samedevice.introspect.libraries import is_library
+from samedevice.introspect.source import lines as lines_of_file
 
 _FRAME = re.compile(r'^ *File "([^"\n]+)", line (\d+), in (\S+)', re.MULTILINE)
 _LONGEST = 40  # lines of a function below the quoted one
@@ -21,7 +21,7 @@ def last_quoted_function(text: str) -> tuple[ast.FunctionDef, int, Source] | Non
     """Return the function of the innermost frame that a text quotes of the user's files, the line, and the file."""
     for file, line, name in reversed(_FRAME.findall(text)):
         if not is_library(file):
-            source = Source(file, name, linecache.getlines(file))
+            source = Source(file, name, lines_of_file(file, {}))
             function = _function_at(source.lines, int(line), name)
             return (function, int(line), source) if function is not None else None
     return None

@@ -6,6 +6,7 @@ import re
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.introspect import classes, objects
 from samedevice.introspect.frames import scope
+from samedevice.introspect.namespaces import globals_of
 from samedevice.introspect.values import value
 from samedevice.placement.holders import Holder
 
@@ -34,7 +35,7 @@ def is_updated(evidence: Evidence, holder: Holder) -> bool:
         method = objects.method(holder.module, name)
         if method is None or holder.name not in method.__code__.co_names:
             continue
-        tree = scope(method.__code__, method.__globals__)
+        tree = scope(method.__code__, globals_of(method))
         for node in ast.walk(tree) if tree is not None else ():
             target = _target(node)
             if target and re.fullmatch(rf"self\.{re.escape(holder.name)}(\[.*\])?", target):

@@ -10,6 +10,7 @@ docs/assets/doctor/failing-line.js does the same in the browser.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from samedevice.doctor.text.expressions import Node, Statement, read_statement
 from samedevice.doctor.text.line_operations import (
@@ -45,12 +46,15 @@ _CODE = re.compile(
     re.ASCII,
 )
 _OF_PROSE = 0.95
-_OF_A_LIBRARY = 5.5  # where two tensors of a library's own line met
+_OF_A_LIBRARY, _IN_A_LIBRARY = 5.5, 4.0  # where two tensors met in a library's own line; in what that line calls
 _INDEXED, _INPUT_AND_WEIGHT = ("SD030",), ("SD020",)  # messages that say which part of the line it is
 _MODULE = re.compile(
     r"model|net|module|criterion|loss|encoder|decoder|classifier|metric|pipe", re.ASCII | re.IGNORECASE
 )
 _LIBRARIES_OF_OPERATIONS = ("torchvision", "torchaudio", "torchmetrics")  # they are given the user's tensors
+_WITHOUT_WEIGHTS = re.compile(
+    r"pool|relu|gelu|sigmoid|tanh|softmax|dropout|flatten|upsample|^act|^pad", re.ASCII | re.IGNORECASE
+)
 _RECURRENT = re.compile(r"\w*(?:lstm|gru|rnn)\w*", re.ASCII | re.IGNORECASE)
 
 
@@ -104,7 +108,7 @@ def _of_line(frame: Frame, reading: Reading) -> list[Suspect]:
     statement = read_statement(frame.code)
     done = list(operations(statement))
     done = [operation for operation in done if _is_marked(operation.node, frame)] or done
-    found = [Suspect(frame, statement, *found) for found in _found(done, statement, reading)]
+    found = [Suspect(frame, statement, *found) for found in _found(done, statement, frame, reading)]
     if not found and _may_be_created(reading):
         found = [Suspect(frame, statement, *created) for created in _created(statement)]
     return [*found, *(Suspect(frame, statement, *moved) for moved in _discarded_move(statement))]
@@ -143,7 +147,7 @@ def _of_a_library(suspect: Suspect, frame: Frame) -> Suspect:
     if suspect.cause in ("tensor_created_in_forward_without_device", "unregistered_tensor_attribute"):
         because = f"The line that failed is {frame.package}'s own, and so is `{suspect.expression}`."
         return replace(suspect, cause="library_bug", because=because)
-    return suspect
+    return replace(suspect, because="")
 
 
 def _library_alone(frame: Frame, reading: Reading) -> list[Suspect]:
@@ -154,7 +158,7 @@ def _library_alone(frame: Frame, reading: Reading) -> list[Suspect]:
     if not is_mixed or frame.package in _LIBRARIES_OF_OPERATIONS:
         return []
     is_an_operator = any(operation.kind in ("operator", "function") for operation in operations(statement))
-    points = _OF_A_LIBRARY if is_an_operator else _LIKELY
+    points = _OF_A_LIBRARY if is_an_operator else _IN_A_LIBRARY
     because = f"The line that failed is {frame.package}'s own."
     return [Suspect(frame, statement, statement.value, "library_bug", points, because)]
 
@@ -176,15 +180,25 @@ def _is_moved_later(suspect: Suspect, reading: Reading) -> bool:
     return any(f"{name}{move}" in reading.trace for name in names for move in (".to(", ".cuda("))
 
 
-def _found(done: list[LineOperation], statement: Statement, reading: Reading) -> Iterator[_Found]:
+def calls_a_module(frame: Frame, reading: Reading) -> bool:
+    """Tell whether the line of a frame called a module, by the frame inside it; True where none is shown."""
+    following = next((inner for outer, inner in pairwise(reading.frames) if outer is frame), None)
+    if following is None:
+        return True
+    if following.in_library:
+        return following.package == "" and "torch/nn/" in following.file
+    return following.function.rpartition(".")[2] in ("forward", "__call__", "")
+
+
+def _found(done: list[LineOperation], statement: Statement, frame: Frame, reading: Reading) -> Iterator[_Found]:
     reads, message = reading.reads, reading.message.id
     argument, op = reads.get("argument", ""), reads.get("op", "")
     is_on_cpu = reads.get("device_kind") == "cpu"
-    layers = [operation for operation in done if operation.kind == "layer"]
+    layers = [operation for operation in done if operation.kind == "layer"] if calls_a_module(frame, reading) else []
     if message in _INDEXED:
-        for operation in done:
-            if operation.kind == "index":
-                yield from _indexed(operation, statement)
+        indexed = [operation for operation in done if operation.kind == "index"]
+        for operation in indexed:
+            yield from _indexed(operation, statement, is_alone=len(indexed) == 1)
     elif reads.get("between") != "cpu and accelerator":
         return
     elif message in _INPUT_AND_WEIGHT:
@@ -240,6 +254,11 @@ def _is_same(role: str, argument: str) -> bool:
     return role == argument or {role, argument} in ({"self", "input"}, {"index", "indices"}, {"values", "value"})
 
 
+def _has_weights(layer: str) -> bool:
+    """Tell whether a layer of this name may have tensors of its own: a pooling or an activation has none."""
+    return not _WITHOUT_WEIGHTS.search(layer.rpartition(".")[2])
+
+
 def _layer(layer: Node, given: tuple[tuple[str, Node], ...], statement: Statement) -> Iterator[_Found]:
     """Yield a layer whose own tensors are on the CPU."""
     other = given[0][1] if given else None
@@ -248,7 +267,7 @@ def _layer(layer: Node, given: tuple[tuple[str, Node], ...], statement: Statemen
         yield layer, "submodule_created_in_forward", _CERTAIN, f"`{name}` is created in the line that calls it.", other
     elif LOSS.search(name):
         yield layer, "loss_weight_not_moved", _LIKELY, f"`{name}` is a loss with weights of its own.", other
-    else:
+    elif _has_weights(name):
         yield layer, "model_not_moved", _LIKELY, f"The weights of `{name}` are on the CPU.", other
 
 
@@ -313,7 +332,7 @@ def _mixed(operation: LineOperation, statement: Statement) -> Iterator[_Found]:
             yield place.node, "target_not_moved", 2.0, because, operation.arguments[0][1]
 
 
-def _indexed(operation: LineOperation, statement: Statement) -> Iterator[_Found]:
+def _indexed(operation: LineOperation, statement: Statement, *, is_alone: bool) -> Iterator[_Found]:
     """Yield the tensor that is indexed: it is on the CPU, and its index on an accelerator."""
     base, index = operation.arguments[0][1], operation.arguments[-1][1]
     leaf = base
@@ -327,7 +346,8 @@ def _indexed(operation: LineOperation, statement: Statement) -> Iterator[_Found]
         because = f"`{text}` is created in this line without a device."
         yield leaf, "tensor_created_in_forward_without_device", _CERTAIN, because, index
     else:
-        because = f"`{statement.text_of(base)}` is on the CPU, and its index is not."
+        name = statement.text_of(base)
+        because = f"`{name}` is on the CPU, and its index is not." if is_alone else f"`{name}` may be on the CPU."
         yield base, "index_on_wrong_device", _LIKELY, because, index
 
 

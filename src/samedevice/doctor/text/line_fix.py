@@ -9,14 +9,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 from samedevice.doctor.text.expressions import Node, Statement, read_statement
-from samedevice.doctor.text.failing_line import Suspect, suspects
-from samedevice.doctor.text.line_operations import is_layer, module_of, place_of
+from samedevice.doctor.text.failing_line import Suspect, calls_a_module, suspects
+from samedevice.doctor.text.line_operations import CLASS, is_layer, module_of, place_of
 from samedevice.doctor.text.read import Reading
 from samedevice.doctor.text.traceback import Frame
 
 _NAMED_DEVICE = re.compile(r"\b(?:to\(|device ?= ?)((?:self\.|args\.|cfg\.|config\.)?device)\b", re.ASCII)
 _LAYER_WITH_A_WEIGHT = re.compile(r"torch/nn/modules/(?:sparse|linear|conv|batchnorm|normalization)\.py", re.ASCII)
+_LIBRARIES = ("torch", "np", "numpy", "self", "F", "nn", "args", "cfg", "config")  # `np.float32` has no device
 _ACCELERATOR = re.compile(r"(?:cuda|xpu|mps|npu|hpu)(?::\d{1,3})?", re.ASCII)
+_LEARNED = re.compile(r"weight|bias|param|embed", re.ASCII)  # the name of what a module learns, which is no buffer
+_MODEL = re.compile(r"(?:\w{1,40}_)?(?:model|net|network)$", re.ASCII)
 _TAKE_NO_DEVICE = ("from_numpy", "Tensor", "FloatTensor", "LongTensor", "IntTensor", "BoolTensor", "DoubleTensor")
 _MOVED_ABOVE = (
     "input_not_moved",
@@ -50,7 +53,9 @@ class LineFix:
 
 def line_fix(cause: str, reading: Reading) -> LineFix | None:
     """Write the change for a cause on the line that shows it; None where no line does."""
-    found = [suspect for suspect in suspects(reading) if suspect.cause == cause]
+    # What a library's line was given is not to be moved there.
+    is_ours = [suspect for suspect in suspects(reading) if cause == "library_bug" or not suspect.frame.package]
+    found = [suspect for suspect in is_ours if suspect.cause == cause]
     if found:
         first = max(found, key=lambda suspect: suspect.points)
         all_of_the_line = [suspect for suspect in found if suspect.statement.text == first.statement.text]
@@ -76,7 +81,8 @@ def _of_suspect(suspect: Suspect, all_of_the_line: list[Suspect], reading: Readi
             names = dict.fromkeys(
                 each.node.name for each in all_of_the_line if each.expression == f"self.{each.node.name}"
             )
-            instead = [f'self.register_buffer("{attribute}", ...)' for attribute in names]
+            buffers = [attribute for attribute in names if not _LEARNED.search(attribute)]
+            instead = [f'self.register_buffer("{attribute}", ...)' for attribute in buffers]
             return _replaced(suspect, new, "\n".join(instead) if suspect.cause != "library_bug" else "")
         case "submodule_created_in_forward" if node.kind == "call" and node.parts[0].kind in ("attribute", "name"):
             layer = f"self.{node.parts[0].name.lower()}"
@@ -124,7 +130,19 @@ def _device(suspect: Suspect, reading: Reading) -> str:
                 is_plain = _LAYER_WITH_A_WEIGHT.search(reading.below) is not None
                 return f"{text}.weight.device" if is_plain else f"next({text}.parameters()).device"
             return f"{text}.device"
-    return _named_device(reading)
+    return _device_of_a_like(suspect) or _named_device(reading)
+
+
+def _device_of_a_like(suspect: Suspect) -> str:
+    """Write the device of the tensor whose size or type a factory's call asks for; "" where it asks for none."""
+    for node in suspect.node.walk() if suspect.node.kind == "call" else ():
+        asked = node.parts[0] if node.kind == "call" and node.parts[0].name == "size" else node
+        is_of_a_name = asked.kind == "attribute" and asked.parts[0].kind == "name"
+        if is_of_a_name and (asked.name in ("shape", "dtype") or asked is not node):
+            tensor = asked.parts[0].name
+            if tensor not in _LIBRARIES and not CLASS.match(tensor):
+                return f"{tensor}.device"
+    return ""
 
 
 def _named_device(reading: Reading) -> str:
@@ -172,7 +190,7 @@ def _moved_model(suspect: Suspect, reading: Reading) -> LineFix:
     own = [each for each in reading.frames if each.code and not each.in_library] or [suspect.frame]
     for frame in own:
         statement = read_statement(frame.code)
-        for node in statement.value.walk():
+        for node in statement.value.walk() if calls_a_module(frame, reading) else ():
             function = node.parts[0] if node.kind == "call" else None
             if function is not None:
                 function = module_of(function)
@@ -220,7 +238,12 @@ def _copied_for_numpy(statement: Statement, frame: Frame) -> LineFix | None:
             tensor = next((part for part in node.parts[1:] if part.kind in ("name", "attribute", "subscript")), None)
         if tensor is not None and tensor.kind in ("name", "attribute", "subscript", "call"):
             text = statement.text_of(tensor)
-            is_a_list = function.name in _OF_A_LIST and tensor.kind == "name"
+            is_a_list = tensor.kind == "name" and (
+                function.name in _OF_A_LIST
+                or (function.name in _OF_ANYTHING and _SEVERAL.search(tensor.name) is not None)
+            )
+            if function.name in _OF_ANYTHING and tensor.kind in ("attribute", "subscript"):
+                continue  # it may be a list of tensors, which has no `.cpu()`
             copied = f"[item.cpu() for item in {text}]" if is_a_list else f"{text}.cpu()"
             new = statement.text[: tensor.start] + copied + statement.text[tensor.end :]
             return LineFix(frame, text, "replace", new)
@@ -228,6 +251,8 @@ def _copied_for_numpy(statement: Statement, frame: Frame) -> LineFix | None:
 
 
 _OF_A_LIST = ("concatenate", "stack", "vstack", "hstack")  # functions of NumPy that take a list of arrays
+_OF_ANYTHING = ("array", "asarray", "mean", "median", "sum", "std", "min", "max")  # that take an array or a list
+_SEVERAL = re.compile(r"(?:[a-rt-z]s|list|_all)$|^all_|^list_", re.ASCII)  # the name of a list: `losses`, `preds_all`
 
 
 def _without_pinning(statement: Statement, frame: Frame) -> LineFix | None:
@@ -266,8 +291,20 @@ def _each_moved(statement: Statement, frame: Frame) -> LineFix | None:
             return LineFix(frame, name, "replace", new + statement.text[node.end :])
         if is_a_move and statement.value is node:
             name, move = function.parts[0].name, statement.text[function.parts[0].end : node.end]
-            new = statement.text[: node.start] + f"[item{move} for item in {name}]" + statement.text[node.end :]
+            moved = f"[item{move} if torch.is_tensor(item) else item for item in {name}]"
+            new = statement.text[: node.start] + moved + statement.text[node.end :]
             return LineFix(frame, name, "replace", new)
+    return None
+
+
+def _model_passed(statement: Statement, frame: Frame) -> LineFix | None:
+    """Move the model that a function is given: `get_feature(model, samples)`."""
+    for node in _calls(statement):
+        for part in node.parts[1:]:
+            if part.kind == "name" and _MODEL.match(part.name):
+                named = _NAMED_DEVICE.search(statement.text)
+                device = named[1] if named else '"cuda"'
+                return LineFix(frame, part.name, "before", f"{part.name}.to({device})")
     return None
 
 
@@ -277,4 +314,5 @@ _BY_LINE: dict[str, Callable[[Statement, Frame], LineFix | None]] = {
     "pin_memory_on_cuda_tensor": _without_pinning,
     "cpu_only_argument": _lengths_on_the_cpu,
     "container_not_moved": _each_moved,
+    "model_not_moved": _model_passed,
 }

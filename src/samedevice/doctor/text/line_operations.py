@@ -28,8 +28,22 @@ KEEPS = {
 }  # fmt: skip
 _METHODS = {"forward", "__call__", "generate", "predict", "encode", "decode", "sample", "encode_image", "encode_text"}
 _NUMBERS = {"config", "cfg", "args", "hparams", "opt", "conf", "shape", "dtype", "device", "ndim"}  # what lies in these
+# The name of an attribute that is a number rather than a tensor: `self.gamma`, `self.hidden_size`, `self.num_heads`.
+_A_NUMBER = re.compile(
+    r"(?:gamma|discount|lr|eps(?:ilon)?|alpha|beta[12]?|tau|temperature|momentum|threshold|margin|dim|eos|k|n|p"
+    r"|(?:num|n|max|min|use|is)_\w+|\w+_(?:coef\w*|rate|size|dim|len|length|steps?|factor|ratio|id|prob|weight_decay))$",
+    re.ASCII,
+)
 _VIEWS = ("T", "mT", "H", "mH", "data", "real", "imag")
 ELEMENTWISE = ("+", "-", "*", "/", "//", "%", "**", "==", "!=", "<", ">", "<=", ">=", "&", "|", "^")
+CLASS = re.compile(r"[A-Z][a-z]", re.ASCII)  # begins the name of a class, but not that of a GAN's `G` and `D`
+# Begins the name of a function that is no module: `get_feature(model, x)`, `train_step(batch)`.
+_VERB = re.compile(
+    r"(?:get|set|compute|calc\w*|make|create|build|load|save|read|write|train|test|eval\w*|validat\w*|run|main|fit"
+    r"|predict|infer|inference|process|preprocess|extract|apply|step|update|convert|to|collate|plot|draw|show|sample"
+    r"|log|find|check|prepare|init|initialize|print)(?:_\w*)?$",
+    re.ASCII,
+)
 LOSS = re.compile(r"loss|criterion|cross_entropy|crit\b|objective", re.ASCII)
 _NO_LAYERS = {
     "print", "len", "range", "int", "float", "str", "list", "dict", "tuple", "zip", "enumerate", "max", "min",
@@ -104,7 +118,8 @@ def is_layer(function: Node, statement: Statement) -> bool:
     """Tell whether what is called may be a module: `model`, `self.encoder`, `self.layers[0]`, `nn.Linear(3, 4)`."""
     match function.kind:
         case "name":
-            return function.name not in _NO_LAYERS
+            is_a_function = function.name in _NO_LAYERS or _VERB.match(function.name) is not None
+            return not is_a_function and not CLASS.match(function.name)
         case "subscript":
             return True
         case "call":
@@ -160,6 +175,8 @@ def place_of(node: Node, statement: Statement) -> Place:
             if node.name in _VIEWS:
                 return place_of(node.parts[0], statement)
             if any(part.kind in ("name", "attribute") and part.name in _NUMBERS for part in node.walk()):
+                return Place("number", node)
+            if is_self(node) and _A_NUMBER.match(node.name):
                 return Place("number", node)
             return Place("attribute" if is_self(node) else "member", node)
         case "call":

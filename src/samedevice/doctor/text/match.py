@@ -41,9 +41,7 @@ def last_message_unbroken(line: str) -> Found[Message] | None:
     """Return the same for a line whose breaks were cut out, so that a space may be missing or too many."""
     dense = line.replace(" ", "")
     patterns = enumerate(_messages())
-    return _last(
-        [(order, pattern) for order, pattern in patterns if pattern.needle.replace(" ", "") in dense], line, broken=True
-    )
+    return _last([(order, pattern) for order, pattern in patterns if pattern.dense in dense], line, broken=True)
 
 
 def last_other(line: str) -> Other | None:
@@ -55,12 +53,13 @@ def last_other(line: str) -> Other | None:
 
 
 class _Pattern(NamedTuple, Generic[Entry]):
-    """A pattern. A text that it matches holds `needle`, and `word` between two spaces."""
+    """A pattern. A text that it matches holds `needle`, and `word` between two spaces; `dense` is without spaces."""
 
     entry: Entry
     text: str
     needle: str
     word: str
+    dense: str
 
     def may_match(self, line: str, words: set[str]) -> bool:
         # Looking a word up costs nothing, looking for the needle in megabytes of log does.
@@ -79,7 +78,7 @@ def _others() -> list[_Pattern[Other]]:
 
 def _pattern(entry: Entry, text: str) -> _Pattern[Entry]:
     words = needle(text)
-    return _Pattern(entry, text, words, max(words.split(" ")[1:-1], key=len, default=""))
+    return _Pattern(entry, text, words, max(words.split(" ")[1:-1], key=len, default=""), words.replace(" ", ""))
 
 
 @functools.cache  # compiled when it may match: to compile all of them takes longer than to read a paste

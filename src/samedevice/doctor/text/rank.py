@@ -65,9 +65,9 @@ def rank(reading: Reading) -> tuple[LikelyCause, ...]:
         pairs = load().causes[possible.id].between
         if pairs and between and between not in pairs:
             continue
-        points.setdefault(possible.id, 0.0)
-        because.setdefault(possible.id, [])
         if all(re.fullmatch(want, reading.reads.get(name, ""), re.ASCII) for name, want in possible.when.items()):
+            points.setdefault(possible.id, 0.0)
+            because.setdefault(possible.id, [])
             count(possible.id, possible.points, filled(possible.because, reading.reads) or "")
     texts = {
         "trace": reading.trace,
@@ -75,12 +75,12 @@ def rank(reading: Reading) -> tuple[LikelyCause, ...]:
         "line": reading.place.code if reading.place and not reading.place.in_library else "",
         "below": reading.below,
     }
-    for clue, pattern in _clues():
+    for clue, pattern, unless in _clues():
         concerned = [cause for cause in clue.causes if cause in points]
         if (
             concerned
             and (not clue.messages or reading.message.id in clue.messages)
-            and pattern.search(texts[clue.where])
+            and _stands(pattern, unless, texts[clue.where])
         ):
             for cause in concerned:
                 count(cause, clue.causes[cause], filled(clue.because, reading.reads) or "")
@@ -95,14 +95,27 @@ def rank(reading: Reading) -> tuple[LikelyCause, ...]:
     found: dict[str, LikelyCause] = {}
     for cause in sorted((cause for cause in points if points[cause] > 0), key=lambda cause: -points[cause]):
         strongest = sorted(because[cause], key=lambda weighted: -weighted[0])
-        likely = LikelyCause(causes[cause], tuple(dict.fromkeys(text for _, text in strongest)))
+        texts_of = dict.fromkeys(text for _, text in strongest)
+        # A message's sentence may say more than another of it.
+        said = (text for text in texts_of if not any(other != text and other.startswith(text) for other in texts_of))
+        likely = LikelyCause(causes[cause], tuple(said))
         found.setdefault(likely.id, likely)
     return tuple(found.values())[:_SHOWN]
 
 
 @functools.cache
-def _clues() -> list[tuple[Clue, re.Pattern[str]]]:
-    return [(clue, re.compile(clue.pattern, re.ASCII)) for clue in load().clues]
+def _clues() -> list[tuple[Clue, re.Pattern[str], re.Pattern[str] | None]]:
+    return [
+        (clue, re.compile(clue.pattern, re.ASCII), re.compile(clue.unless, re.ASCII) if clue.unless else None)
+        for clue in load().clues
+    ]
+
+
+def _stands(pattern: re.Pattern[str], unless: re.Pattern[str] | None, text: str) -> bool:
+    """Tell whether a clue's pattern is in a text; with `unless`, whether it is in a line that `unless` is not in."""
+    if unless is None or not pattern.search(text):
+        return pattern.search(text) is not None
+    return any(pattern.search(f"\n{line}\n") and not unless.search(line) for line in text.split("\n"))
 
 
 def filled(sentence: str, reads: dict[str, str]) -> str | None:

@@ -35,6 +35,10 @@ _NAME = re.compile(r"^ {1,40}[\w.<>]{1,200}$", re.ASCII)
 # "----> 5     loss = f(x)", rich's "❱ 5     loss = f(x)", and the lines around it, without the arrow
 _NUMBERED = re.compile(r"^ {0,40}(?P<arrow>(?:-{1,8}>|\u2771) {0,8})?(?P<line>[0-9]{1,7}) (?P<code>.{1,400})$")
 _MARKED = re.compile(r"^>(?P<code> {2,200}[^ ].{0,400})$")  # pytest's failing line
+# A paste that lost its line ends: "in step y = f(x) RuntimeError:", behind the frame's file and line
+_JOINED = re.compile(
+    r"^(?P<function>[\w.]{1,80}) (?P<code>[^ ].{0,400}?)(?: [\w.]{1,80}(?:Error|Exception):?)?$", re.ASCII
+)
 _CARETS = re.compile(r"^[ ~^]{1,400}$")
 _ERROR = re.compile(
     r"^(?:[\w.]{0,200}(?:Error|Exception|Warning|Interrupt|Exit)\b|Traceback |During |The above )", re.ASCII
@@ -124,7 +128,10 @@ def _read(lines: Sequence[str]) -> Traceback:
             if "shown" not in groups:
                 code = []
             margin = groups.get("margin")
-            function = (groups.get("function") or "").split("(")[0].strip()
+            function = groups.get("function") or ""
+            if margin is not None and (joined := _JOINED.match(function)):
+                function, code = joined["function"], [joined["code"]]
+            function = function.split("(")[0].strip()
             file = groups["file"].strip().replace("\\", "/")
             found.append(Frame(file, int(groups.get("line") or 0), function, _dedented(code)))
             is_library = found[-1].in_library
@@ -163,8 +170,9 @@ def _beyond(margin: str, line: str) -> str:
     """Return what a line has right of `margin`; "" if it cannot be the code of a frame that stood behind it."""
     indent = len(line) - len(line.lstrip())
     if not margin.strip():
-        # Without any indents, as where a web page lost them, only an error's own line tells itself from code.
-        return line if indent > len(margin) or not (margin or _ERROR.match(line)) else ""
+        # Without any indents, as where a web page lost them, only an error's own line tells itself from code. The first
+        # line of a paste may have kept one blank.
+        return line if indent > len(margin) or (len(margin) < 2 and not _ERROR.match(line)) else ""
     alike = re.sub("[0-9]", "0", line[: len(margin)]) == re.sub("[0-9]", "0", margin)
     text = line[len(margin) :]
     return text if alike and text.startswith("  ") else ""

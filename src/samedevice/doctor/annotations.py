@@ -1,0 +1,67 @@
+"""A diagnosis as workflow commands of GitHub Actions: a pull request then shows each culprit on its line.
+
+The form of the commands, and what has to be escaped, is GitHub's:
+https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
+https://github.com/actions/toolkit/blob/main/packages/core/src/command.ts
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from samedevice.doctor.address import error_page
+from samedevice.doctor.data import line_of
+from samedevice.doctor.report import changed_lines
+
+if TYPE_CHECKING:
+    from samedevice.doctor.diagnosis import Diagnosis
+
+_SHOWN = 3  # culprits, as in the report
+
+
+def as_annotations(diagnosis: "Diagnosis", folder: Path | None = None) -> str:
+    """Write an `::error` command for each culprit, or one for the message where no culprit is known.
+
+    Arguments:
+        diagnosis: what `explain` returned; no device error gives "".
+        folder: the checkout: files below it are named from there. None for the working directory.
+
+    Example:
+        >>> from samedevice import explain
+        >>> command = as_annotations(explain("RuntimeError: indices should be either on cpu or on the same device"))
+        >>> command.startswith("::error title=SD030%3A ")
+        True
+    """
+    if diagnosis.message is None:
+        return ""
+    folder = folder or Path.cwd()
+    page = f"More: {error_page(diagnosis.message.id)}"
+    told = [
+        (line_of(culprit, diagnosis), [culprit.sentence or diagnosis.says, *changed_lines(culprit), page])
+        for culprit in diagnosis.culprits[:_SHOWN]
+    ]
+    if not told:
+        place = (diagnosis.place.file, diagnosis.place.line) if diagnosis.place else ("", 0)
+        likely = [f"Most likely: {cause.title}." for cause in diagnosis.causes[:1]]
+        told = [(place, [diagnosis.says, *likely, page])]
+    title = f"{diagnosis.message.id}: {diagnosis.message.title}"
+    return "".join(f"{_command(*place, title, lines, folder)}\n" for place, lines in told)
+
+
+def _command(file: str, line: int, title: str, lines: list[str], folder: Path) -> str:
+    properties = {"file": _from(folder, file), "line": str(line or ""), "title": title}
+    given = ",".join(f"{name}={_property(value)}" for name, value in properties.items() if value)
+    return f"::error {given}::" + _data("\n".join(lines))
+
+
+def _from(folder: Path, file: str) -> str:
+    """Name a file from the checkout, as GitHub wants it; a cell, or a file elsewhere, keeps its name."""
+    path = Path(file)
+    return path.relative_to(folder).as_posix() if file and path.is_relative_to(folder) else file
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
