@@ -1,9 +1,25 @@
 """What the notebooks and the site need. Importing it imports neither torch nor MkDocs."""
 
 from lessons.exercises import check
+from lessons.folder import new_folder
 from lessons.gpus import start
+from lessons.gradients import gradients
+from lessons.laptop import without_gpu
 from lessons.measured import measured
+from lessons.ranks import torchrun
+from lessons.schedule import schedule
 from lessons.timeline import timeline
 from samedevice.placement import picture
 
-__all__ = ["check", "measured", "picture", "start", "timeline"]
+__all__ = [
+    "check",
+    "gradients",
+    "measured",
+    "new_folder",
+    "picture",
+    "schedule",
+    "start",
+    "timeline",
+    "torchrun",
+    "without_gpu",
+]

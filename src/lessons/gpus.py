@@ -1,6 +1,8 @@
 """The GPUs that a lesson runs on: this machine's where it has enough of them, else simulated ones."""
 
 import os
+import sys
+import warnings
 from typing import Any
 
 from samedevice.gpus import CHOICE, chosen
@@ -33,6 +35,8 @@ def start(gpus: int = 1) -> None:
         2 simulated GPUs, on the CPU: no real one was found.
     """
     global _simulation, _announcement, _started
+    if "ipykernel" in sys.modules:  # a library that imports tqdm would begin a page with its advice to install widgets
+        warnings.filterwarnings("ignore", message="IProgress not found")
     if isinstance(gpus, bool) or not isinstance(gpus, int) or gpus < 1:
         raise ValueError(f"gpus must be an integer of at least 1, the number of GPUs the lesson needs; got {gpus!r}")
     choice = chosen()

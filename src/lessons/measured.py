@@ -1,10 +1,11 @@
-"""`measured`: a number that only a real GPU can give. A lesson measures it there, and elsewhere shows the last record.
+"""`measured` prints numbers that only a real GPU can give: times, and results that were read too early.
 
-No simulation has a bandwidth, and none reads a copy too early. So on simulated GPUs a lesson prints what a real one
-measured, with its name, the version of torch and the day; or, as long as there is no record, that it waits for one.
+A simulated GPU has no speed, and it never reads a copy too early. So `measured` calls the function on a real GPU only,
+and prints what it returns. On simulated GPUs it prints the numbers that a real GPU wrote to the record, with the GPU's
+name, the version of torch and the day. If the record has no such numbers, it prints one sentence instead, SIMULATED.
 
-The record is RECORD, written by `make test-gpu`. It lies in the package rather than in results/, for a lesson on a
-notebook service without a GPU has installed the package and nothing else.
+`make test-gpu` writes the record, RECORD. The record is a file of the package and is not in results/, because a
+notebook service has installed only the package.
 """
 
 import datetime
@@ -17,37 +18,33 @@ from typing import Any
 from lessons import gpus
 
 RECORD = Path(__file__).with_name("measured.json")
-# Where a real GPU's numbers are to be kept; set by tools/verify.py, and else they are shown only.
+# The environment variable that names the file to which a real GPU's numbers are written. tools/verify.py sets it;
+# without it, the numbers are only printed.
 KEEP = "SAMEDEVICE_RECORD"
-# How the output begins where this machine measured: such an output differs from what is stored, and may.
+# The first words of an output that was measured on this machine. It may differ from the stored output.
 HERE = "Measured here, on "
-
-# How the output begins where there is no number yet.
-WAITS = "This cell waits for a real GPU"
-
-_WAITING = f"""\
-{WAITS}: nobody has run it on one yet.
-To run it: open this page in Colab, and choose a GPU as runtime."""
+# The whole output on simulated GPUs if no real GPU's numbers are in the record.
+SIMULATED = "On a real GPU, this cell measures and prints its numbers."
 
 
 def measured(name: str, function: Callable[[], Sequence[tuple[str, float, str]]]) -> None:
-    """On a real GPU, call the function and print what it measured; on a simulated one, print the last record, if any.
+    """Call the function on a real GPU and print its numbers; on a simulated GPU, print the recorded ones, if any.
 
     Arguments:
-        name: what is measured, such as "pinned-against-pageable": the record's key.
-        function: takes nothing; returns rows: what was measured, the number, its unit. Called on a real GPU only.
+        name: what is measured, such as "pinned-by-hand"; the key in the record.
+        function: takes no arguments and returns rows of three: what was measured, the number, its unit. It is called
+            on a real GPU only.
 
     Example:
-        >>> measured("pinned-against-pageable", pinned_against_pageable)
-        This cell waits for a real GPU: nobody has run it on one yet.
-        To run it: open this page in Colab, and choose a GPU as runtime.
+        >>> measured("pinned-by-hand", pinned_by_hand)
+        On a real GPU, this cell measures and prints its numbers.
     """
     real = gpus.real_gpus()
     if not real:
         result = _read(RECORD).get(name)
-        print(_WAITING if result is None else _told("Recorded on ", result))
+        print(SIMULATED if result is None else _told("Recorded on ", result))
         return
-    import torch  # here, so that `import lessons` stays light
+    import torch  # imported here, so that `import lessons` stays fast
 
     result = {
         "gpu": real[0],
@@ -66,7 +63,7 @@ def _read(record: Path) -> dict[str, Any]:
 
 
 def _told(begin: str, result: dict[str, Any]) -> str:
-    """Where and when it was measured, then a line for each number."""
+    """Return where and when it was measured, then a line for each number."""
     rows = [
         (what, f"{number:,.3g}" if number < 1000 else f"{number:,.0f}", unit) for what, number, unit in result["rows"]
     ]

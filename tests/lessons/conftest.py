@@ -1,5 +1,6 @@
 """The state of `lessons.start`, new for every test, on a machine that has as many GPUs as the test says."""
 
+import gc
 import os
 
 import pytest
@@ -38,7 +39,26 @@ def machine(monkeypatch):
         gpus._simulation.stop()
 
 
+@pytest.fixture(autouse=True)
+def _no_garbage_for_a_fork(request):
+    """Keep a forked child from collecting what earlier tests left: a process group joins threads that it does not have.
+
+    Once, in a process that had run hundreds of other tests, such a child never answered.
+    """
+    forks = _is_of_forks(request.node)
+    if forks:
+        gc.collect()
+        gc.freeze()
+    yield
+    if forks:
+        gc.unfreeze()
+
+
+def _is_of_forks(item: pytest.Item) -> bool:
+    return "[16-" in item.nodeid
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if "[16-" in item.nodeid and not hasattr(os, "fork"):
+        if _is_of_forks(item) and not hasattr(os, "fork"):
             item.add_marker(pytest.mark.skip(reason="lesson 16 is about forked workers, and Windows has no fork"))

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*use of fork.* may lead to dead
 CALL = re.compile(r'^check\("(\d\d-[a-z])", \w+\)$', re.M)
 SOLUTION = re.compile(r"<details>.*?^```python\n(.*?)^```.*?</details>", re.M | re.S)
 # The page asks for a number of the CPU's, or for none of a device.
-MAY_BE_ON_THE_CPU = {"01-b", "12-a", "12-b", "13-a", "13-b", "15-a", "17-b"}
+MAY_BE_ON_THE_CPU = {"01-b", "12-b", "13-b", "15-b", "17-b", "22-b"}
 
 
 def exercises():
@@ -101,6 +101,7 @@ def test_who_asks_for_a_hint_about_the_code_to_fix_gets_it(run, name, imports, t
 
 @pytest.mark.parametrize(("name", "imports", "to_mend", "solution"), EXERCISES)
 def test_the_folded_solution_passes(run, name, imports, to_mend, solution):
+    run(imports, "")  # PyTorch sets filters of its own where it is imported
     filters = warnings.filters[:]
     assert run(imports, solution) == "passed\n"
     assert warnings.filters == filters, "the check changed which warnings the reader sees"

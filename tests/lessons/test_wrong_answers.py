@@ -17,8 +17,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*use of fork.* may lead to dead
 
 # What accepts it all the same, each with the reason.
 ACCEPTED = {
-    "11-b": "the reader writes the module, and may put it on one GPU",
-    "12-a": "its processes are on the CPU",
     "12-b": "its processes are on the CPU",
 }
 ROOT = Path(__file__).parents[2]

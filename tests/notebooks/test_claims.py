@@ -15,7 +15,7 @@ anchor = slugify(case="lower")
 
 @pytest.mark.parametrize("claim", load().claims.values(), ids=lambda claim: claim.id)
 def test_a_claim_has_a_home(claim):
-    assert claim.home == "myths" or claim.home in load().lessons
+    assert claim.home == "claims" or claim.home in load().lessons
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
@@ -37,4 +37,4 @@ def test_the_cell_that_settles_a_claim_is_code_with_an_output_in_the_section_tha
 
 @pytest.mark.parametrize("claim", load().claims.values(), ids=lambda claim: claim.id)
 def test_only_a_claim_that_no_lesson_settles_has_neither_section_nor_cell(claim):
-    assert (claim.home == "myths") == (claim.section == "") == (claim.cell == "")
+    assert (claim.home == "claims") == (claim.section == "") == (claim.cell == "")

@@ -109,6 +109,21 @@ def test_how_many_gpus_a_machine_has_is_cut_from_an_error():
     assert notebooks.portable("torch.cuda.device_count() is 0.") == "torch.cuda.device_count() is 0."
 
 
+def test_what_a_command_prints_is_the_same_on_every_machine():
+    from_a_terminal = (
+        "samedevice: 2 simulated GPUs, on the CPU; 1 real GPU of this machine stays unused.\r\n"
+        '  File "/private/tmp/samedevice-lesson-k3_9xa/train.py", line 18, in train\r\n'
+        "/tmp/a b/samedevice-lesson-abc/train.py:18: in train\r\n"
+        "1 failed, 1 passed in 71.23s (0:01:11)\r\n"
+    )
+    assert notebooks.portable(from_a_terminal) == (
+        "samedevice: 2 simulated GPUs, on the CPU.\n"
+        '  File "train.py", line 18, in train\n'
+        "train.py:18: in train\n"
+        "1 failed, 1 passed in 1.00s\n"
+    )
+
+
 def test_metadata_says_nothing_of_editor_day_and_version(stored):
     notebook = nbformat.read(stored, as_version=4)
     assert notebook.metadata == {

@@ -33,6 +33,7 @@ class Exercise:
         on_wrong_numbers: the hint where the CPU computes other numbers.
         on_wrong_device: the hint where the result is on another device than `result_on` says.
         result_on: the index of the device that the result has to be on; None for anywhere.
+        inside: makes the context that all is called in, such as a group of processes.
     """
 
     parameters: tuple[str, ...]
@@ -42,16 +43,17 @@ class Exercise:
     on_wrong_numbers: str
     on_wrong_device: str = ""
     result_on: int | None = None
+    inside: Callable[[], contextlib.AbstractContextManager[Any]] = contextlib.nullcontext
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """One prediction: the reader says on which device a tensor will be, and the programs are run to compare.
+    """One prediction: the reader says what programs will do, and they are run to compare.
 
     Arguments:
         setup: what every program begins with, in Python, as on the page.
         programs: the programs, each run alone after `setup`, as on the page.
-        result: the name of the tensor whose device is asked for.
+        result: the name of the tensor whose device is asked for; "" where only "runs" or "error" is.
         on_wrong: the hint where the reader said something else.
     """
 
@@ -61,13 +63,13 @@ class Prediction:
     on_wrong: str
 
     def outcome(self) -> list[str]:
-        """Run the programs: the device of each one's result, or "error" where PyTorch refuses."""
+        """Run the programs: the device of each one's result, or "runs"; "error" where PyTorch refuses."""
         found = []
         for program in self.programs:
             names: dict[str, Any] = {}
             try:
                 exec(f"{self.setup}\n{program}", names)
-                found.append(str(names[self.result].device))
+                found.append(str(names[self.result].device) if self.result else "runs")
             except RuntimeError:
                 found.append("error")
         return found
@@ -163,6 +165,11 @@ def _as_if_alone() -> Iterator[None]:
 
 
 def _judge(exercise: Exercise, function: Callable[..., Any]) -> str | None:
+    with exercise.inside():
+        return _judge_inside(exercise, function)
+
+
+def _judge_inside(exercise: Exercise, function: Callable[..., Any]) -> str | None:
     import torch
 
     def arguments(devices: list[Any]) -> tuple[Any, ...]:

@@ -11,13 +11,14 @@ from lessons.exercises.staying import never_elsewhere
 
 
 def series_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """An LSTM on the GPU; a head, a batch of rising series and their labels on the CPU."""
+    """An LSTM and a head on the GPU; a batch of rising series and their labels on the CPU."""
     lstm, head = nn.LSTM(3, 8, batch_first=True), nn.Linear(8, 2)
     series = torch.randn(16, 6, 3) + torch.linspace(-1, 1, 6)[:, None]
     with torch.no_grad():  # large weights, halves that differ: what a state does has to be seen in the loss
         for parameter in lstm.parameters():
             parameter.mul_(4)
-    return never_elsewhere(lstm, devices[0]).to(devices[0]), head, series, torch.randint(2, (16,))
+    lstm, head = (never_elsewhere(module.to(devices[0]), devices[0]) for module in (lstm, head))
+    return lstm, head, series, torch.randint(2, (16,))
 
 
 def series_reference(lstm: Any, head: Any, series: Any, label: Any) -> Any:
@@ -49,7 +50,7 @@ layer, x = nn.Linear(3, 1), torch.ones(4, 3)
         arguments=series_arguments,
         reference=series_reference,
         on_error="In the line that fails, print the device of everything: the input, the states, the layer's weight.",
-        on_wrong_device="Compute on the LSTM's device: move the rest there, and the LSTM nowhere.",
+        on_wrong_device="Compute on the LSTM's device: move the series and the labels there, and the modules nowhere.",
         on_wrong_numbers="The loss differs from the CPU's: the second part starts from the state of the first.",
         result_on=0,
     ),

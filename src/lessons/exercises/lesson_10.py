@@ -5,18 +5,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from lessons.exercises import Exercise
+from lessons.exercises import Exercise, Prediction
 from lessons.exercises.staying import never_elsewhere
-
-
-def forward_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """A layer on each GPU; a batch on the CPU."""
-    first, second = nn.Linear(4, 8).to(devices[0]), nn.Linear(8, 2).to(devices[1])
-    return never_elsewhere(first, devices[0]), never_elsewhere(second, devices[1]), torch.randn(16, 4)
-
-
-def forward_reference(first: Any, second: Any, batch: Any) -> Any:
-    return second(first(batch).relu())
 
 
 def rewards_arguments(devices: list[Any]) -> tuple[Any, ...]:
@@ -38,20 +28,30 @@ def rewards_reference(embedding: Any, head: Any, tokens: Any, mask: Any) -> Any:
 
 
 EXERCISES = {
-    "a": Exercise(
-        parameters=("first", "second", "batch"),
-        arguments=forward_arguments,
-        reference=forward_reference,
-        on_error="What goes into a layer has to be where its weights are: move the batch, and then what first returns.",
-        on_wrong_device="Leave the output where second is: move what goes in, and no layer.",
-        on_wrong_numbers="The output differs from the CPU's: move tensors and leave the computation as it was.",
-        result_on=1,
+    "a": Prediction(
+        setup="""
+import torch
+from torch import nn
+
+x = torch.ones(4, 3, device="cuda:0", requires_grad=True)
+layer = nn.Linear(3, 3).to("cuda:1")
+""",
+        programs=(
+            "result = layer(x)",
+            'result = layer(x.to("cuda:1"))',
+            'result = x + layer(x.to("cuda:1"))',
+            "result = x.mean() + torch.tensor(1.0)",
+            "result = x.mean() + layer.bias.mean()",
+            'layer(x.to("cuda:1")).sum().backward(); result = x.grad',
+        ),
+        result="result",
+        on_wrong="For each line: on which devices are the tensors that meet in it? .to() moves a copy; x itself stays.",
     ),
     "b": Exercise(
         parameters=("embedding", "head", "tokens", "mask"),
         arguments=rewards_arguments,
         reference=rewards_reference,
-        on_error="In the line that fails, print the device of every tensor. Two lines fail: mend one, then run again.",
+        on_error="In the line that fails, print the device of every tensor. Two lines fail: fix one, then run again.",
         on_wrong_device="Leave the rewards where head is: move what meets its output, and no layer.",
         on_wrong_numbers="The rewards differ from the CPU's: each is the value at the last token that the mask keeps.",
         result_on=1,

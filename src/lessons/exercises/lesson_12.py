@@ -8,13 +8,16 @@ from torch import distributed, nn
 from torch.nn import functional
 from torch.nn.parallel import DistributedDataParallel
 
-from lessons.exercises import Exercise
+from lessons.exercises import Exercise, Prediction
 
 SIZE = 16  # of a batch
 
 
-class Net(nn.Module):
-    """A body and two heads; it runs only inside one DistributedDataParallel, with no flag set, a backward a batch."""
+class TwoHeads(nn.Module):
+    """A network that returns what both heads say, and both learn.
+
+    It runs only inside one DistributedDataParallel, with no flag set, a backward a batch.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -44,37 +47,25 @@ class Net(nn.Module):
         return self.compute(flats)
 
     def compute(self, flats: Any) -> Any:
-        raise NotImplementedError
-
-
-class OneHead(Net):
-    """A network whose second head nobody uses, and nothing may train."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        for parameter in self.sale.parameters():
-            parameter.register_hook(refuse)
-
-    def compute(self, flats: Any) -> Any:
-        return self.rent(self.body(flats).relu())
-
-
-class TwoHeads(Net):
-    """A network that returns what both heads say, and both learn."""
-
-    def compute(self, flats: Any) -> Any:
         if not all(parameter.requires_grad for parameter in self.parameters()):
             raise RuntimeError("a frozen layer does not learn: sales are to be learnt, too.")
         hidden = self.body(flats).relu()
         return self.rent(hidden), self.sale(hidden)
 
 
-def refuse(gradient: Any) -> None:
-    raise RuntimeError("the layer sale got a gradient, though nobody needs it.")
-
-
 class Batches(list[Any]):
     """A list that ends the process group, which was made for it, when it is gone."""
+
+
+class InAGroup(Prediction):
+    """A prediction of programs that need a process group."""
+
+    def outcome(self) -> list[str]:
+        group = in_a_group([])
+        try:
+            return super().outcome()
+        finally:
+            del group
 
 
 def in_a_group(batches: list[Any]) -> Batches:
@@ -84,18 +75,6 @@ def in_a_group(batches: list[Any]) -> Batches:
         distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
         weakref.finalize(kept, distributed.destroy_process_group)
     return kept
-
-
-def unused_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """A network with an unused head, and four batches of flats and rents; all on the CPU, for gloo."""
-    net, flats = OneHead(), torch.randn(4, SIZE, 3)
-    return net, in_a_group([(batch, batch.sum(dim=1, keepdim=True)) for batch in flats])
-
-
-def unused_reference(net: Any, batches: Any) -> Any:
-    for flats, rents in batches:
-        functional.mse_loss(net.compute(flats), rents).backward()
-    return net.body.weight.grad
 
 
 def branch_arguments(devices: list[Any]) -> tuple[Any, ...]:
@@ -109,26 +88,53 @@ def branch_arguments(devices: list[Any]) -> tuple[Any, ...]:
 
 
 def branch_reference(net: Any, batches: Any) -> Any:
+    losses = []
     for flats, rents, prices, sold in batches:
         rent, price = net.compute(flats)
         errors = (price - prices).square() * sold.unsqueeze(1)
-        (functional.mse_loss(rent, rents) + errors.sum() / len(flats)).backward()
-    return net.body.weight.grad
+        losses.append(functional.mse_loss(rent, rents) + errors.sum() / max(int(sold.sum()), 1))
+    return torch.stack(losses).detach()
 
 
 EXERCISES = {
-    "a": Exercise(
-        parameters=("net", "batches"),
-        arguments=unused_arguments,
-        reference=unused_reference,
-        on_error="What forward does not use, remove or freeze, before DistributedDataParallel counts the parameters.",
-        on_wrong_numbers="The gradient differs: leave the loop as it was, a backward for each batch.",
+    "a": InAGroup(
+        setup="""
+import torch
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+
+class Prices(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(2, 8)
+        self.rent = nn.Linear(8, 1)
+        self.sale = nn.Linear(8, 1)
+
+    def forward(self, flats):
+        return self.rent(self.body(flats).relu())
+
+net = Prices()
+flats = torch.rand(4, 2)
+""",
+        programs=(
+            "model = DistributedDataParallel(net); model(flats); model(flats)",
+            "model = DistributedDataParallel(net); model(flats).sum().backward()",
+            "model = DistributedDataParallel(net); model(flats).sum().backward(); model(flats)",
+            "model = DistributedDataParallel(net); net.sale.requires_grad_(False); "
+            "model(flats).sum().backward(); model(flats)",
+            "net.sale.requires_grad_(False); model = DistributedDataParallel(net); "
+            "model(flats).sum().backward(); model(flats)",
+            "model = DistributedDataParallel(net); "
+            "(model(flats).sum() + 0 * net.sale.weight.sum()).backward(); model(flats)",
+        ),
+        result="",
+        on_wrong="What begins a reduction, what checks whether it has ended, and when was the list of parameters made?",
     ),
     "b": Exercise(
         parameters=("net", "batches"),
         arguments=branch_arguments,
         reference=branch_reference,
-        on_error="In the second batch nobody is sold. Keep price in the loss there, too, so that it adds 0.",
-        on_wrong_numbers="The gradient differs: a batch in which nobody is sold adds its rents, and 0 for its prices.",
+        on_error="In the second batch nobody is sold a flat. Keep price in the loss there, too, so that it adds 0.",
+        on_wrong_numbers="The losses differ. The loss of a batch without a sale is that of its rents. Is yours nan?",
     ),
 }

@@ -5,26 +5,12 @@ from typing import Any
 import torch
 from torch import nn
 
-from lessons.exercises import Exercise
+from lessons.exercises import Exercise, Prediction
 from lessons.exercises.staying import never_elsewhere
 
 
-def step_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """A model and a criterion on the GPU; a batch and its target in pinned memory."""
-    return (
-        never_elsewhere(nn.Linear(3, 1).to(devices[0]), devices[0]),
-        never_elsewhere(nn.MSELoss(), devices[0]),
-        torch.randn(8, 3).pin_memory(),
-        torch.randn(8, 1).pin_memory(),
-    )
-
-
-def step_reference(model: Any, criterion: Any, batch: Any, target: Any) -> Any:
-    return criterion(model(batch), target)
-
-
 def one_step_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """A learned table and its optimizer on the CPU; a frozen model, a criterion and the target on the GPU."""
+    """Return a table that learns on the CPU, its optimizer, and a frozen model, criterion and target on the GPU."""
     table = torch.randn(8, 3, requires_grad=True)
     optimizer = torch.optim.SGD([table], lr=2.0)
     optimizer.register_step_pre_hook(refuse_a_moved_table)
@@ -38,7 +24,7 @@ def one_step_arguments(devices: list[Any]) -> tuple[Any, ...]:
 
 
 def refuse_a_moved_table(optimizer: Any, args: Any, kwargs: Any) -> None:
-    """Before a step: on another device the numbers would be right, too, and the table would not fit there."""
+    """Raise before a step if the table was moved: its numbers would be right there, too, but it would not fit."""
     if any(table.device.type != "cpu" for group in optimizer.param_groups for table in group["params"]):
         raise RuntimeError("here the table is on a GPU: leave it on the CPU, only its copy goes there.")
 
@@ -51,22 +37,31 @@ def one_step_reference(table: Any, model: Any, criterion: Any, optimizer: Any, t
 
 
 EXERCISES = {
-    "a": Exercise(
-        parameters=("model", "criterion", "batch", "target"),
-        arguments=step_arguments,
-        reference=step_reference,
-        on_error="Pinned, both are still on the CPU. Two lines make copies on the GPU: which names keep them?",
-        on_wrong_device="Leave the model on the GPU, and compute the loss there: batch and target go to it.",
-        on_wrong_numbers="The loss differs from the CPU's: move the tensors and leave the computation as it was.",
-        result_on=0,
+    "a": Prediction(
+        setup="""
+import torch
+
+batch = torch.ones(4, 3)
+moved = torch.ones(4, 3, device="cuda")
+""",
+        programs=(
+            "result = batch.pin_memory()",
+            'result = batch; batch.to("cuda", non_blocking=True)',
+            'result = batch.to("cuda", non_blocking=True) + moved',
+            'result = moved.to("cpu", non_blocking=True)',
+            "result = moved.pin_memory()",
+            "result = batch.pin_memory() + moved",
+        ),
+        result="result",
+        on_wrong="A late copy has its device at once, and a pinned tensor is on the CPU. Which line keeps no copy?",
     ),
     "b": Exercise(
         parameters=("table", "model", "criterion", "optimizer", "target"),
         arguments=one_step_arguments,
         reference=one_step_reference,
-        on_error="The copy in use was made under no_grad: print its requires_grad. When is a copy out of date?",
+        on_error="Print requires_grad of the copy: it was made under no_grad. Which later pass needs its own copy?",
         on_wrong_device="Leave the model on the GPU, and compute the loss there: a copy of the table goes to it.",
-        on_wrong_numbers="The loss differs from the CPU's: did the step change the table, and is the copy newer?",
+        on_wrong_numbers="The loss differs from the CPU's. Did the step change the table, and is your copy newer?",
         result_on=0,
     ),
 }

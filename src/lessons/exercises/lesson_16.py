@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from torch.utils.data import Dataset, get_worker_info
 
-from lessons.exercises import Exercise
+from lessons.exercises import Exercise, Prediction
 from lessons.exercises.staying import never_elsewhere
 
 
@@ -33,16 +33,6 @@ def criterion(device: Any) -> nn.Module:
     return never_elsewhere(nn.CrossEntropyLoss(), device)
 
 
-def loss_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """A classifier on the GPU; photos on the CPU."""
-    device = devices[0]
-    return never_elsewhere(nn.Linear(12, 2).to(device), device), criterion(device), Photos()
-
-
-def loss_reference(model: Any, criterion: Any, photos: Photos) -> Any:
-    return sum(criterion(model(photo), label) for photo, label in photos.batches())
-
-
 def head_arguments(devices: list[Any]) -> tuple[Any, ...]:
     """An encoder and a head, both on the GPU; photos on the CPU."""
     device = devices[0]
@@ -55,14 +45,30 @@ def head_reference(encoder: Any, head: Any, criterion: Any, photos: Photos) -> A
 
 
 EXERCISES = {
-    "a": Exercise(
-        parameters=("model", "criterion", "photos"),
-        arguments=loss_arguments,
-        reference=loss_reference,
-        on_error="collate_fn runs in the worker. What may it do there, and which process has the GPU?",
-        on_wrong_device="Move the batch to the model's device; the model and its output stay there.",
-        on_wrong_numbers="The loss differs from the CPU's: add up the losses of all batches, of 8 photos each.",
-        result_on=0,
+    "a": Prediction(
+        setup="""
+import torch
+from torch import nn
+from torch.utils.data import DataLoader
+
+photos = torch.zeros(8, 3)
+model = nn.Linear(3, 1).to("cuda")
+fork = torch.multiprocessing.get_context("fork")
+
+def in_a_fork(function, *arguments, **options):
+    with fork.Pool(1) as pool:
+        return pool.apply(function, arguments, options)
+""",
+        programs=(
+            "batch = in_a_fork(torch.zeros, 4, 3)",
+            'batch = in_a_fork(torch.zeros, 4, 3, device="cuda")',
+            'batch = in_a_fork(torch.zeros, 4, 3).to("cuda")',
+            'batch = photos.to(in_a_fork(torch.device, "cuda"))',
+            'batch = next(iter(DataLoader(photos, 4, num_workers=1, multiprocessing_context="fork", pin_memory=True)))',
+            'batch = next(iter(DataLoader(photos.to("cuda"), 4)))',
+        ),
+        result="batch",
+        on_wrong="For each line: which part of it runs in a child, and does that part need the GPU or only name it?",
     ),
     "b": Exercise(
         parameters=("encoder", "head", "criterion", "photos"),

@@ -6,24 +6,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from lessons.exercises import Exercise
+from lessons.exercises import Exercise, Prediction
 from lessons.exercises.staying import never_elsewhere
-
-
-def step_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """A model that took a step on the CPU and was then moved to the GPU, its optimizer, and a batch on the GPU."""
-    model, x, y = nn.Linear(3, 2), torch.randn(16, 3), torch.randn(16, 2)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
-    step_reference(model, optimizer, x, y)
-    optimizer.zero_grad()
-    return never_elsewhere(model.to(devices[0]), devices[0]), optimizer, x.to(devices[0]), y.to(devices[0])
-
-
-def step_reference(model: Any, optimizer: Any, x: Any, y: Any) -> Any:
-    optimizer.zero_grad()
-    functional.mse_loss(model(x), y).backward()
-    optimizer.step()
-    return model.weight.detach()
 
 
 def shared_arguments(devices: list[Any]) -> tuple[Any, ...]:
@@ -47,20 +31,36 @@ def shared_reference(worker: Any, shared: Any, optimizer: Any, batches: Any, exa
 
 
 EXERCISES = {
-    "a": Exercise(
-        parameters=("model", "optimizer", "x", "y"),
-        arguments=step_arguments,
-        reference=step_reference,
-        on_error="The momentum is where the weights were: print optimizer.state, and bring it to where they are.",
-        on_wrong_device="Leave the model where it is, and bring the optimizer's state there.",
-        on_wrong_numbers="The weights differ from the CPU's: is the momentum still there? A new optimizer has none.",
-        result_on=0,
+    "a": Prediction(
+        setup="""
+import torch
+from torch import nn, optim
+
+model = nn.Linear(3, 1)
+adam = optim.Adam(model.parameters())
+
+def step():
+    x = torch.ones(4, 3).to(model.weight.device)
+    model(x).sum().backward()
+    adam.step()
+    return adam.state[model.weight]["exp_avg"]
+""",
+        programs=(
+            "average = step(); model.cuda()",
+            "model.cuda(); average = step()",
+            "step(); model.cuda(); average = step()",
+            "step(); model.cuda(); adam.load_state_dict(adam.state_dict()); average = step()",
+            "step(); adam.load_state_dict(adam.state_dict()); model.cuda(); average = step()",
+            "step(); model.cuda(); model.cpu(); average = step()",
+        ),
+        result="average",
+        on_wrong="Where was the weight when the state was created or loaded, and where is it in the last step?",
     ),
     "b": Exercise(
         parameters=("worker", "shared", "optimizer", "batches", "exam"),
         arguments=shared_arguments,
         reference=shared_reference,
-        on_error="On which device is theirs, on which mine.grad? The shared model stays on the CPU: give it a copy.",
-        on_wrong_numbers="It differs from the CPU's: a copy does not follow. Which batch do later steps learn from?",
+        on_error="On which device is theirs, and on which is mine.grad? Both models stay: give theirs a copy.",
+        on_wrong_numbers="A copy does not follow what it was copied from. Which batch do the later steps learn from?",
     ),
 }

@@ -5,45 +5,12 @@ from typing import Any
 import torch
 from torch import nn
 
-from lessons.exercises import Exercise
+from lessons.exercises import Exercise, Prediction
 from lessons.exercises.staying import never_elsewhere, never_fetched
 
 
-class Scaled(nn.Module):
-    """A layer whose outputs are scaled by a tensor that `to` does not move."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.layer = nn.Linear(8, 8)
-        self.scale = torch.rand(8)
-
-    def forward(self, x: Any) -> Any:
-        return x + self.layer(x).tanh() * self.scale
-
-
-class Stack(nn.Module):
-    """Six blocks, of which the fifth has a tensor of its own."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        plain = [nn.Sequential(nn.Linear(8, 8), nn.Tanh()) for _ in range(5)]
-        self.blocks = nn.Sequential(*plain[:4], Scaled(), *plain[4:])
-
-    def forward(self, x: Any) -> Any:
-        return self.blocks(x)
-
-
-def output_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """A model that was moved to the GPU, and a batch there."""
-    return never_elsewhere(Stack().to(devices[0]), devices[0]), torch.randn(16, 8).to(devices[0])
-
-
-def output_reference(model: Any, batch: Any) -> Any:
-    return model(batch)
-
-
 def places_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """An embedding of four places, and which of eight patches are there, on the GPU."""
+    """Return an embedding of four places, and a mask of the patches that are there, both on the GPU."""
     seen = torch.tensor([1, 1, 0, 1, 0, 1, 1, 1]) > 0
     return never_elsewhere(nn.Embedding(4, 6).to(devices[0]), devices[0]), never_fetched(seen.to(devices[0]))
 
@@ -54,22 +21,30 @@ def places_reference(embedding: Any, seen: Any) -> Any:
 
 
 EXERCISES = {
-    "a": Exercise(
-        parameters=("model", "batch"),
-        arguments=output_arguments,
-        reference=output_reference,
-        on_error="Write print(where(model)) before the call: which row is on the CPU, and why does .to() not move it?",
-        on_wrong_device="Leave model and batch on the GPU: the one tensor that is not there joins them.",
-        on_wrong_numbers="The output differs from the CPU's: move the one tensor and keep its values.",
-        result_on=0,
+    "a": Prediction(
+        setup="""
+import torch
+
+scores = torch.ones(3, 4, device="cuda")
+""",
+        programs=(
+            "result = torch.zeros(3); result[0] = scores[0].mean()",
+            "result = torch.zeros(3); result += scores.mean(dim=1)",
+            "result = torch.stack([row.mean() for row in scores])",
+            "result = torch.tensor([row.mean() for row in scores])",
+            "result = scores[scores.cpu().argmax(dim=1)]",
+            "result = scores.cpu()[scores.argmax(dim=1)]",
+        ),
+        result="result",
+        on_wrong="For each line: which tensor is created on the CPU, and may the operation fetch from another device?",
     ),
     "b": Exercise(
         parameters=("embedding", "seen"),
         arguments=places_arguments,
         reference=places_reference,
-        on_error="Which tensors are made here without a device? Two lines fail: mend one, then run again.",
-        on_wrong_device="Leave embedding and seen where they are: what is made here joins them.",
-        on_wrong_numbers="The places differ from the CPU's: move what is made, and compute nothing else.",
+        on_error="Which tensors stay on the CPU? There are two: fix one, then run it again.",
+        on_wrong_device="Leave embedding and seen where they are, and create the other tensors there.",
+        on_wrong_numbers="The places differ from the CPU's: change where tensors are created, and nothing else.",
         result_on=0,
     ),
 }

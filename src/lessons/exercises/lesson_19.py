@@ -5,23 +5,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from lessons.exercises import Exercise
+from lessons.exercises import Exercise, Prediction
 from lessons.exercises.staying import never_elsewhere
-
-
-def step_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """A model on the GPU; a loss with class weights and a batch on the CPU."""
-    return (
-        never_elsewhere(nn.Linear(4, 3).to(devices[0]), devices[0]),
-        never_elsewhere(nn.CrossEntropyLoss(torch.tensor([1.0, 3.0, 9.0])), devices[0]),
-        torch.randn(8, 4),
-        torch.randint(3, (8,)),
-    )
-
-
-def step_reference(model: Any, criterion: Any, x: Any, y: Any) -> Any:
-    criterion(model(x), y).backward()
-    return model.weight.grad
 
 
 def smoothed_arguments(devices: list[Any]) -> tuple[Any, ...]:
@@ -52,22 +37,31 @@ def _refuse_a_copy(module: nn.Module, inputs: tuple[Any, ...]) -> None:
 
 
 EXERCISES = {
-    "a": Exercise(
-        parameters=("model", "criterion", "x", "y"),
-        arguments=step_arguments,
-        reference=step_reference,
-        on_error="The model is on the GPU, and x comes to it. What else meets the model's output there?",
-        on_wrong_device="Leave the model where it is: what it meets comes to it.",
-        on_wrong_numbers="The gradient differs from the CPU's: the loss keeps its weights, the batch its labels.",
-        result_on=0,
+    "a": Prediction(
+        setup="""
+import torch
+
+beans = torch.ones(4, 3)
+taste = torch.ones(3, 1)
+""",
+        programs=(
+            'result = beans.to("cpu") @ taste',
+            'result = beans.to("cuda") @ taste',
+            'result = beans.to("meta") @ taste',
+            'result = beans.to("meta") * taste.T',
+            'result = beans.to("cuda").cpu() @ taste',
+            'result = beans.to("meta").cpu() @ taste',
+        ),
+        result="result",
+        on_wrong="For each line: on which device are the beans then? And which mixes does that device refuse?",
     ),
     "b": Exercise(
         parameters=("model", "signal"),
         arguments=smoothed_arguments,
         reference=smoothed_reference,
-        on_error="total is where the signal is. Where was count made?",
-        on_wrong_device="Leave model and signal on the GPU: the count is made there, too.",
-        on_wrong_numbers="Each element is the mean over the windows that cover it: divide by how many do.",
+        on_error="total is where the signal is. Where was count created?",
+        on_wrong_device="Leave the model and the signal on the GPU, and create the count there, too.",
+        on_wrong_numbers="Each sample is the mean over the windows that cover it: divide by how many do.",
         result_on=0,
     ),
 }

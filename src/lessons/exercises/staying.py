@@ -28,4 +28,5 @@ def never_fetched(tensor: Any) -> Any:
         return moved
 
     tensor.to, tensor.cpu = to, lambda: to("cpu")
+    tensor.cuda = lambda device="cuda": to(device)
     return tensor

@@ -1,0 +1,136 @@
+"""`torchrun` starts real processes, which find each other; it shows what they print, and raises what they raise."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from lessons import torchrun
+from samedevice import explain
+
+PROGRAM = """
+import os
+import torch
+from torch import distributed as dist, nn
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+net = nn.Linear(1, 1)
+print(f"rank {rank} of {dist.get_world_size()}", os.environ["LOCAL_RANK"])
+"""
+LEFT_OUT = """
+net = nn.parallel.DistributedDataParallel(nn.ModuleList([nn.Linear(1, 1), nn.Linear(1, 1)]))
+net.module.forward = lambda x: net.module[0](x) + (net.module[1](x) if rank == 0 else 0)
+for step in range(3):
+    net(torch.ones(1, 1)).sum().backward()
+    print(f"rank {rank} made step {step}")
+"""
+SUM = """
+one = torch.ones(1)
+dist.all_reduce(one)
+print("all ranks together:", one.item())
+dist.destroy_process_group()
+"""
+
+
+@pytest.fixture
+def program(tmp_path, monkeypatch):
+    """Call with the rest of a program: it is train.py in the current folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(rest):
+        (tmp_path / "train.py").write_text(PROGRAM + rest, "utf-8")
+
+    return write
+
+
+def test_each_rank_knows_its_number_and_they_reduce_together(program, capsys):
+    program(SUM)
+    torchrun("--nproc-per-node=2 train.py")
+    assert capsys.readouterr().out == (
+        "rank 0 of 2 0\nall ranks together: 2.0\nrank 1 of 2 1\nall ranks together: 2.0\n"
+    )
+
+
+@pytest.mark.slow
+def test_the_first_error_is_raised_as_torchrun_itself_prints_it(program, capsys, monkeypatch):
+    monkeypatch.setenv("TORCH_DISTRIBUTED_DEBUG", "INFO")
+    program(LEFT_OUT)
+    with pytest.raises(RuntimeError) as raised:
+        torchrun("--nproc-per-node=2 train.py")
+    text = str(raised.value)
+    assert text.startswith("Expected to have finished reduction in the prior iteration before starting a new one.")
+    assert text.endswith("did not receive grad for rank 1: 2 3")
+    assert capsys.readouterr().out == (
+        "rank 0 of 2 0\nrank 1 of 2 1\nrank 1 made step 0\n"
+        "[rank1] failed in train.py, line 14: net(torch.ones(1, 1)).sum().backward()\n"
+    )
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "train.py"]
+    process = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", timeout=200)
+    own = [line[9:] for line in process.stderr.splitlines() if line.startswith("[rank1]: ")]
+    assert "\n".join(own).endswith(f"RuntimeError: {text}")
+
+
+ABORTS = """
+if rank == 0:
+    import sys
+    sys.stderr.write("terminate called without an active exception\\n")
+    sys.stderr.flush()
+    os.abort()
+import time
+time.sleep(1)
+print("rank 1 is at its end, too")
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has another code for it")
+def test_a_rank_that_aborts_when_it_has_ended_did_not_fail(program, capsys):
+    program(ABORTS)
+    torchrun("--nproc-per-node=2 train.py")
+    assert capsys.readouterr().out.endswith("rank 1 is at its end, too\n")
+
+
+COMPILED = """
+import torch
+from torch._subclasses import FakeTensorMode
+
+def three_years(flats):
+    return flats * torch.arange(1, 4)
+
+with FakeTensorMode():
+    torch.compile(three_years, backend="eager")(torch.empty(64, 3, device="cuda"))
+"""
+
+
+def test_of_torch_compile_it_shows_the_call_and_raises_what_quotes_the_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text(COMPILED, "utf-8")
+    with pytest.raises(RuntimeError) as raised:
+        torchrun("--nproc-per-node=1 train.py")
+    call = 'torch.compile(three_years, backend="eager")(torch.empty(64, 3, device="cuda"))'
+    assert capsys.readouterr().out == f"[rank0] failed in train.py, line 9: {call}\n"
+    text = str(raised.value)
+    assert "found at least two devices, cuda:0 and cpu!" in text or "two different devices cuda:0, cpu" in text
+    assert '   File "train.py", line 6, in three_years\n    return flats * torch.arange(1, 4)\n' in text
+    diagnosis = explain(raised.value)
+    assert diagnosis.message is not None
+    assert diagnosis.message.id in ("SD100", "SD101")
+
+
+def test_a_program_that_fails_before_it_has_a_rank_is_shown_as_it_is(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text("import nothing_of_that_name", "utf-8")
+    with pytest.raises(RuntimeError, match="No module named 'nothing_of_that_name'"):
+        torchrun("train.py")
+
+
+def test_ranks_that_wait_are_ended(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("lessons.ranks._LONGEST", 2)
+    (tmp_path / "train.py").write_text("import os, time\nopen('pid', 'w').write(str(os.getpid()))\ntime.sleep(300)")
+    with pytest.raises(TimeoutError, match=re.escape("after 2 s the ranks still run")):
+        torchrun("train.py")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
