@@ -30,7 +30,8 @@ function readCulprit(catalog, found, causes) {
   const device = found.reads.between === "cpu and accelerator" ? "cpu" : "";
   const edit = { file: frame.file, line: frame.line, action, text, function: frame.function, old: frame.code };
   const cause = within || id;
-  return [{ expression, device, cause, case: within && id, sentence: because, fix: text, edits: [edit], instead }];
+  const culprit = { expression, device, cause, case: within && id, sentence: because, fix: text, edits: [edit], instead };
+  return [{ ...culprit, owner: packageOf(frame) }];
 }
 
 // What Python takes for a blank: \s has another set.
@@ -134,7 +135,7 @@ function kind(device) {
 
 const SHOWN = 5;
 
-/** The causes that the message can have, likeliest first, at most five; a case in place of its wider cause. */
+/** The causes that the message can have, most likely first, at most five; a case in place of its wider cause. */
 function rank(catalog, found) {
   const { message, reads, place } = found;
   const points = new Map(), because = new Map();
@@ -145,20 +146,20 @@ function rank(catalog, found) {
   for (const possible of message.causes) {
     const pairs = catalog.causes[possible.id].between;
     if (pairs.length && reads.between && !pairs.includes(reads.between)) continue;
+    const matches = ([name, want]) => new RegExp(`^(?:${want})$`, "u").test(reads[name] ?? "");
+    if (!Object.entries(possible.when).every(matches)) continue;
     if (!points.has(possible.id)) {
       points.set(possible.id, 0);
       because.set(possible.id, []);
     }
-    const matches = ([name, want]) => new RegExp(`^(?:${want})$`, "u").test(reads[name] ?? "");
-    if (Object.entries(possible.when).every(matches))
-      speaks(possible.id, possible.points, filled(possible.because, reads));
+    speaks(possible.id, possible.points, filled(possible.because, reads));
   }
   const line = place && !inLibrary(place) ? place.code : "";
   const texts = { trace: found.trace, own: found.ownTrace, line, below: found.below };
-  for (const { clue, pattern } of compiled(catalog).clues) {
+  for (const { clue, pattern, unless } of compiled(catalog).clues) {
     const concerned = Object.entries(clue.causes).filter(([cause]) => points.has(cause));
     const meant = concerned.length && (!clue.messages.length || clue.messages.includes(message.id));
-    if (meant && pattern.test(texts[clue.where]))
+    if (meant && stands(pattern, unless, texts[clue.where]))
       for (const [cause, weight] of concerned) speaks(cause, weight, filled(clue.because, reads));
   }
   for (const suspect of suspects(catalog, found))
@@ -177,8 +178,16 @@ function rank(catalog, found) {
     .slice(0, SHOWN)
     .map((id) => {
       const reasons = because.get(id).sort(([one], [another]) => another - one);
-      return { id, because: [...new Set(reasons.map(([, reason]) => reason))] };
+      const texts = [...new Set(reasons.map(([, reason]) => reason))];
+      // A message's sentence may say more than another of it.
+      return { id, because: texts.filter((text) => !texts.some((other) => other !== text && other.startsWith(text))) };
     });
+}
+
+/** Whether a clue's pattern is in a text; with `unless`, whether it is in a line that `unless` is not in. */
+function stands(pattern, unless, text) {
+  if (!unless || !pattern.test(text)) return pattern.test(text);
+  return text.split("\n").some((line) => pattern.test(`\n${line}\n`) && !unless.test(line));
 }
 
 /** `sentence` with its {names} replaced by what was read, or null where one of them was not. */
@@ -201,7 +210,9 @@ function compiled(catalog) {
     for (const one of catalog.other)
       for (const [pattern, , needle] of one.patterns)
         other.push({ other: one, needle, pattern: new RegExp(pattern, "gu") });
-    const clues = catalog.clues.map((clue) => ({ clue, pattern: new RegExp(clue.pattern, "u") }));
+    const clues = catalog.clues.map((clue) => {
+      return { clue, pattern: new RegExp(clue.pattern, "u"), unless: clue.unless && new RegExp(clue.unless, "u") };
+    });
     catalogs.set(catalog, { messages, glued, other, clues });
   }
   return catalogs.get(catalog);

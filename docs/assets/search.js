@@ -29,13 +29,13 @@ async function answer(query) {
   const [doctor, catalog] = (await load()) ?? [];
   if (!doctor || query.value !== text) return;
   const diagnosis = doctor.explain(catalog, text);
-  show(diagnosis.message, diagnosis.says);
+  // A message that says little by itself is part of others, too: their order is the search's to find.
+  show(diagnosis.message?.ask ? null : diagnosis.message, diagnosis.says);
 }
 
 function show(message, says) {
   document.querySelector(".search-doctor")?.remove();
-  const results = document.querySelector(".md-search-result__list");
-  if (!message || !results) return;
+  if (!message || !results) return hideRepeated();
   const made = (name, classes, ...inner) => {
     const element = document.createElement(name);
     element.className = classes;
@@ -43,7 +43,9 @@ function show(message, says) {
     return element;
   };
   const title = made("h1", "", `${message.title.replaceAll("`", "")} (${message.id})`);
-  const text = made("article", "md-search-result__article md-typeset", title, made("p", "", says.replaceAll("`", "")));
+  const badge = made("div", "md-tags", made("span", "md-tag", "Fix"));
+  const said = made("p", "", says.replaceAll("`", ""));
+  const text = made("article", "md-search-result__article md-typeset", title, said, badge);
   text.dataset.mdScore = "1000000"; // Enter leads to the highest
   const link = made("a", "md-search-result__link", text);
   link.href = new URL(`errors/${message.id.toLowerCase()}/`, SITE);
@@ -51,4 +53,15 @@ function show(message, says) {
   const list = made("ol", "md-search-result__list search-doctor", made("li", "md-search-result__item", link));
   list.setAttribute("role", "presentation");
   results.before(list);
+  hideRepeated();
+}
+
+// The page that stands above is not shown again among the search's results, which may come later.
+const results = document.querySelector(".md-search-result__list");
+const repeated = new MutationObserver(hideRepeated);
+if (results) repeated.observe(results, { childList: true });
+
+function hideRepeated() {
+  const above = document.querySelector(".search-doctor a");
+  for (const item of results?.children ?? []) item.hidden = item.querySelector("a").href === above?.href;
 }

@@ -18,6 +18,3 @@ new MutationObserver(() => {
   );
   document.querySelectorAll(".md-typeset__scrollwrap:not([tabindex])").forEach((box) => (box.tabIndex = 0));
 }).observe(document.body, { childList: true, subtree: true });
-
-// The home page's cards are folded, for phones; where there is room they are not.
-if (matchMedia("(min-width: 45em)").matches) document.querySelectorAll(".failure-card").forEach((card) => (card.open = true));

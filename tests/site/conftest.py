@@ -26,10 +26,13 @@ from bs4 import BeautifulSoup
 from filelock import FileLock
 from nbformat.v4 import new_markdown_cell, new_notebook
 from playwright.sync_api import sync_playwright
+from tests.site.paste_box import Box
 
 from samedevice.catalog import load
 
 ROOT = Path(__file__).parents[2]
+# OWNER/NAME
+UPSTREAM = re.search(r"^repo_url: https://github.com/(\S+)", (ROOT / "mkdocs.yml").read_text("utf-8"), re.M)[1]  # type: ignore[index]
 PREFIX = "/some/prefix/"
 LAPTOP = 1280
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
@@ -64,13 +67,18 @@ class Built:
 
     @property
     def pages(self) -> list[str]:
-        """Where each page stands, but for the error index: "" is the home page, "notebooks/01-x/" a lesson."""
-        return [place for place in self._places() if not place.startswith("errors/")]
+        """Where each page stands that is not of the catalog: "" is the home page, "notebooks/01-x/" a lesson."""
+        return [place for place in self._places() if not place.startswith(("errors/", "causes/"))]
 
     @property
     def errors(self) -> list[str]:
         """The error index, which is "errors/", and its pages."""
         return [place for place in self._places() if place.startswith("errors/")]
+
+    @property
+    def causes(self) -> list[str]:
+        """The list of causes, which is "causes/", and its pages."""
+        return [place for place in self._places() if place.startswith("causes/")]
 
     def _places(self) -> list[str]:
         return [path.relative_to(self.folder).as_posix().removesuffix("index.html") for path in self.html()]
@@ -80,10 +88,12 @@ class Built:
 
 
 def build(project: Path, folder: Path, **environment: str) -> Built:
+    """Build it for the address that stands in the files, whosever clone this is, unless GITHUB_REPOSITORY is given."""
+    settings = {"NO_MKDOCS_2_WARNING": "1", "PYTHONDONTWRITEBYTECODE": "1", "GITHUB_REPOSITORY": UPSTREAM}
     run = subprocess.run(
         [sys.executable, "-c", BUILD, "build", "--strict", "--site-dir", str(folder)],
         cwd=project,
-        env=os.environ | {"NO_MKDOCS_2_WARNING": "1", "PYTHONDONTWRITEBYTECODE": "1"} | environment,
+        env=os.environ | settings | environment,
         capture_output=True,
         text=True,
     )
@@ -124,10 +134,10 @@ def tags(site: Built) -> dict[Path, list[tuple[str, dict[str, str]]]]:
 
 @pytest.fixture(scope="session")
 def lessons(site: Built) -> list[str]:
-    """The places of the lessons' pages, in their order."""
+    """The places of the lessons' pages, in the curriculum's order."""
     slugs = [path.stem for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
-    assert list(load().lessons) == slugs, "Give each notebook one row in src/samedevice/catalog/lessons.toml."
-    return [f"notebooks/{slug}/" for slug in slugs]
+    assert sorted(load().lessons) == slugs, "Give each notebook one row in src/samedevice/catalog/lessons.toml."
+    return [f"notebooks/{slug}/" for slug in load().lessons]
 
 
 @pytest.fixture(scope="session")
@@ -140,6 +150,15 @@ def simulated_run(lessons: list[str]) -> dict[str, Any]:
     return run
 
 
+def with_navigation(*items: str) -> str:
+    """The project's mkdocs.yml with another navigation."""
+    config = (ROOT / "mkdocs.yml").read_text("utf-8")
+    nav = "".join(f"  - {item}\n" for item in items)
+    changed, count = re.subn(r"^nav:.*\n(?: +.*\n)+", f"nav:\n{nav}", config, flags=re.M)
+    assert count == 1
+    return changed
+
+
 @pytest.fixture(scope="module")
 def build_small(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Built]:
     """Build a site with our mkdocs.yml, hook and templates, but other pages and no error index.
@@ -149,9 +168,7 @@ def build_small(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Built
 
     def build_it(pages: dict[str, str], notebooks: dict[str, nbformat.NotebookNode | list[str] | str]) -> Built:
         project = tmp_path_factory.mktemp("project")
-        # Of the navigation the home page and the lessons stay.
-        config = re.sub(r"  - (?!Home|Lessons)[^:\n]+: [\w/-]+\.md.*\n", "", (ROOT / "mkdocs.yml").read_text("utf-8"))
-        config = config.replace("[{All lessons: lessons.md}, notebooks/*.ipynb]", "[notebooks/*.ipynb]")
+        config = with_navigation("index.md", "Learn: [notebooks/*.ipynb]")
         (project / "mkdocs.yml").write_text(config, encoding="utf-8")
         shutil.copytree(ROOT / "docs", project / "docs", ignore=shutil.ignore_patterns("*.md", "__pycache__"))
         (project / "notebooks").mkdir()
@@ -242,3 +259,19 @@ def visit(browser, address):
     for page in pages:
         page.close()
     assert wrong == []
+
+
+@pytest.fixture
+def open_box(visit):
+    """Open the home page, for its paste box."""
+    return lambda *arguments, **options: Box(visit(*arguments, **options))
+
+
+@pytest.fixture
+def with_clipboard(browser, address):
+    """The box in a page that may read and write the clipboard."""
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.goto(address)
+    yield Box(page)
+    context.close()

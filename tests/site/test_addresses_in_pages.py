@@ -11,9 +11,9 @@ from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
+from tests.site.conftest import UPSTREAM
 
 ROOT = Path(__file__).parents[2]
-REPOSITORY = re.search(r"^repo_url: https://github.com/(\S+)", (ROOT / "mkdocs.yml").read_text("utf-8"), re.M)[1]
 LINKS = {("a", "href"), ("area", "href"), ("form", "action"), ("meta", "content")}
 # Hands a text over to the doctor, which is no place in the page.
 PASTED = "error="
@@ -89,13 +89,13 @@ def test_each_file_on_github_that_a_page_links_is_in_this_checkout(tags):
     linked, wrong = set(), []
     for page, found in tags.items():
         for _, _, address in in_page(found, "links"):
-            file = re.search(rf"{REPOSITORY}/(?:blob|tree|raw|edit)/main/([^?#]*)(?:#L(\d+))?", unquote(address))
+            file = re.search(rf"{UPSTREAM}/(?:blob|tree|raw|edit)/main/([^?#]*)(?:#L(\d+))?", unquote(address))
             if file:
                 linked.add(file[1])
                 path = ROOT / file[1]
                 if not path.exists() or (file[2] and int(file[2]) > len(path.read_text("utf-8").splitlines())):
                     wrong.append((page.parent.name, address))
-            elif re.search(rf"//github.com/{REPOSITORY}\b(?!$|/issues/new\b)", address):
+            elif re.search(rf"//github.com/{UPSTREAM}\b(?!$|/issues/new\b)", address):
                 wrong.append((page.parent.name, address))
     assert linked >= {f"notebooks/{path.name}" for path in (ROOT / "notebooks").glob("*.ipynb")}
     assert wrong == []

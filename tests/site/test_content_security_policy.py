@@ -154,7 +154,7 @@ def being_edited(tmp_path):
 def test_while_the_site_is_served_an_edit_of_the_catalog_comes_to_the_open_page(open_page, being_edited):
     address, messages = being_edited
     page = open_page("errors/", address)
-    page.locator("article h1", has_text="Error index").wait_for()
+    page.locator("article h1", has_text="All errors").wait_for()
     text = messages.read_text(encoding="utf-8")
     messages.write_text(re.sub('(?m)^title = ".*"', 'title = "An edited title"', text, count=1), encoding="utf-8")
     page.locator("article a", has_text="An edited title").wait_for()

@@ -14,6 +14,7 @@ from tests.site.pasted import AWKWARD
 from samedevice import explain
 from samedevice.catalog import load
 from samedevice.doctor.text.expressions import read_statement
+from samedevice.doctor.text.traceback import Frame
 
 ROOT = Path(__file__).parents[2]
 REPORTS = ROOT.parent / "shared" / "casebook" / "reports.jsonl"
@@ -38,6 +39,7 @@ def found_by_python(text):
                 "fix": culprit.fix,
                 "edits": [asdict(edit) for edit in culprit.edits],
                 "instead": culprit.instead,
+                "owner": Frame(culprit.edits[0].file, 0, "", "").package,
             }
             for culprit in diagnosis.culprits
         ],

@@ -1,5 +1,6 @@
 """What can be stated of the site's look: one set of device colours, the logo, and what a phone's screen must show."""
 
+import itertools
 import re
 from pathlib import Path
 from xml.etree import ElementTree
@@ -36,14 +37,6 @@ def test_a_devices_colour_is_written_in_one_place(schemes):
     for scheme in ("default", "slate"):
         for device in DEVICES:
             assert sum(text.count(schemes[scheme][device]) for text in styles.values()) == 1, (scheme, device)
-
-
-def test_the_readmes_picture_has_the_colours_of_both_schemes(schemes):
-    light, dark = re.findall(r"\.two-devices \{ (--.*?) \}", (ASSETS / "two-devices.svg").read_text("utf-8"))
-    for scheme, rule in (("default", light), ("slate", dark)):
-        colours = dict(re.findall(r"--([\w-]+): (.+?);", rule))
-        assert len(colours) == 7
-        assert colours.items() <= schemes[scheme].items()
 
 
 def test_the_logo_says_its_name_and_has_the_devices_colours(site, schemes):
@@ -91,7 +84,7 @@ BROKEN = """() => [...document.querySelectorAll("article :is(h1, h2, h3, summary
 
 
 @pytest.mark.parametrize(
-    ("path", "pictures"), [("", 15), ("notebooks/10-split-device-models/", 1), ("errors/sd092/", 0)]
+    ("path", "pictures"), [("", 1), ("notebooks/10-split-device-models/", 1), ("errors/sd092/", 0)]
 )
 def test_a_phone_shows_pictures_code_and_headings_whole(visit, path, pictures):
     page = visit(path, width=360)
@@ -102,7 +95,7 @@ def test_a_phone_shows_pictures_code_and_headings_whole(visit, path, pictures):
     for picture in shown:
         assert picture["smallest"] >= 11
         assert picture["outside"] == picture["overlapping"] == []
-    if pictures == 1:
+    if path.startswith("notebooks/"):
         assert page.locator("pre:has(> .md-code__nav)").count() > 10
     assert page.evaluate(COVERED) == []
     assert page.evaluate(BROKEN) == []
@@ -112,3 +105,39 @@ def test_the_cause_and_the_line_to_change_are_on_a_phones_first_two_screens(visi
     page = visit("errors/sd001/", width=360)
     change = page.locator("pre.change").first.bounding_box()
     assert change["y"] + change["height"] < 800
+
+
+PARTS = [".lesson-place", "h1", ".language-text", ".hurry", ".lesson-actions", ".lesson-sections", ".setup", "h2"]
+
+
+def test_a_lessons_first_screen_has_its_parts_in_their_order_and_the_first_section_is_near(visit):
+    page = visit("notebooks/01-two-tensors/", width=360)
+    boxes = [page.locator(f"article {part}").first.bounding_box() for part in PARTS]
+    assert all(above["y"] + above["height"] <= below["y"] for above, below in itertools.pairwise(boxes))
+    assert boxes[PARTS.index(".language-text")]["y"] < 250
+    assert boxes[-1]["y"] < 2000  # 3049 at first
+    assert page.locator(".setup:not([open])").count() == 1
+
+
+def test_the_links_to_a_lessons_sections_stand_in_one_row_and_only_where_no_contents_do(visit):
+    page = visit("notebooks/01-two-tensors/", width=360)
+    links = page.locator(".lesson-sections a")
+    assert {heading.removesuffix("¶") for heading in page.locator("article h2").all_inner_texts()} == {
+        link.strip() for link in links.all_inner_texts()
+    }
+    tops = {link.bounding_box()["y"] for link in links.all()}
+    assert len(tops) == 1
+    assert min(link.bounding_box()["height"] for link in links.all()) >= 32
+    page.set_viewport_size({"width": 1280, "height": 800})
+    assert page.locator(".lesson-sections").is_hidden()
+    assert page.locator(".md-sidebar--secondary nav a").first.is_visible()
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_a_row_of_the_list_of_lessons_can_be_tapped_anywhere(visit, lessons, width):
+    page = visit("lessons/", width=width)
+    rows = page.locator(".lesson-group + ul > li")
+    assert rows.count() == len(lessons)
+    assert min(row.bounding_box()["height"] for row in rows.all()) >= 44
+    rows.last.click(position={"x": 5, "y": rows.last.bounding_box()["height"] - 5})
+    page.wait_for_url(f"**/{lessons[-1]}")

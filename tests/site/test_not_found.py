@@ -15,6 +15,8 @@ MEANT = {
     "errors/sd001/index.htm": "errors/sd001/",
     "docs/errors/Sd001.md": "errors/sd001/",
     "sd001": "errors/sd001/",
+    "causes/Input-Not-Moved": "causes/input_not_moved/",
+    "input_not_moved": "causes/input_not_moved/",
     "errors/1": "errors/sd001/",
     "errors/sd001).": "errors/sd001/",
     "errors": "errors/",
@@ -78,7 +80,7 @@ def test_the_page_that_was_probably_meant_is_named_and_a_link_leads_to_it(missin
 
 def test_of_many_ways_to_write_an_address_the_page_is_found(missing, site):
     page = missing("nothing/like/it")
-    pages = site.pages + site.errors
+    pages = site.pages + site.errors + site.causes
     found = page.evaluate(
         """async ([paths, pages]) => {
             const { meant } = await import(document.querySelector("script[src*=not-found]").src);

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 from PIL import Image
-from tests.site.conftest import ROOT
+from tests.site.conftest import UPSTREAM
 
 import card
 
@@ -26,15 +26,14 @@ def metadata(found):
 @pytest.fixture(scope="module")
 def pages(site, tags):
     """The tags of each page, by its place; without the page for addresses that have none."""
-    return {place: tags[site.folder / place / "index.html"] for place in site.pages + site.errors}
+    return {place: tags[site.folder / place / "index.html"] for place in site.pages + site.errors + site.causes}
 
 
 @pytest.fixture(scope="module")
 def root():
     """Where the project's pages are published: under a path, since the repository is one of many of its owner."""
-    config = (ROOT / "mkdocs.yml").read_text("utf-8")
-    owner, name = re.search(r"^repo_url: https://github.com/([^/\s]+)/(\S+)", config, re.M).groups()
-    return f"https://{owner}.github.io/{name}/"
+    owner, name = UPSTREAM.split("/")
+    return f"https://{owner.lower()}.github.io/{name}/"
 
 
 def test_the_sitemap_has_each_page_once_by_its_canonical_address_and_no_date_of_a_build(site, pages, root):

@@ -1,14 +1,13 @@
 """While the site is served, a page that has not changed is not rendered again, and what is served is the same."""
 
 import os
-import re
 import shutil
 import subprocess
 import sys
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
-from tests.site.conftest import ROOT
+from tests.site.conftest import ROOT, with_navigation
 
 # As `mkdocs serve` does: in one process a build, and another after edits. Each is PATH|BEFORE|AFTER.
 PROGRAM = """
@@ -57,9 +56,7 @@ def test_after_edits_the_served_site_is_what_a_new_process_builds(tmp_path):
     for other in (project / "src/samedevice/catalog/messages").iterdir():
         if other.name != "numpy.toml":
             other.unlink()
-    config = (ROOT / "mkdocs.yml").read_text("utf-8")
-    config = re.sub(r"  - (?!Home|Lessons|Error index)[^:\n]+: [\w/-]+\.md.*\n", "", config)
-    config = config.replace("[{All lessons: lessons.md}, notebooks/*.ipynb]", "[notebooks/*.ipynb]")
+    config = with_navigation("Fix an error: [index.md, errors/index.md]", "Learn: [notebooks/*.ipynb]", "claims.md")
     (project / "mkdocs.yml").write_text(config, "utf-8")
     (project / "docs/index.md").write_text("# Home\n\n[A](../notebooks/01-a.ipynb#section)", "utf-8")
     (project / "notebooks").mkdir()

@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from samedevice.catalog import load
-
 ROOT = Path(__file__).parents[2]
 HOME = "# Home\n\n## A section\n"
 LESSON = ["# Lesson\n\n[home](../docs/index.md#a-section)", "## The `fix` of it\n\n[above](#lesson)"]
@@ -19,7 +17,7 @@ def test_the_site_builds_without_network_and_without_torch(site):
 
 def test_every_notebook_is_a_page_and_in_the_navigation_of_each(site, lessons):
     assert lessons
-    others = {f"{path.stem}/" for path in (ROOT / "docs").glob("*.md")} - {"index/"} | {"myths/"}
+    others = {f"{path.stem}/" for path in (ROOT / "docs").glob("*.md")} - {"index/"} | {"claims/"}
     assert set(site.pages) == {"", *lessons, *others}
     for page in site.pages:
         links = [str(link["href"]) for link in site.page(page).select("nav.md-nav--primary a.md-nav__link[href]")]
@@ -27,32 +25,11 @@ def test_every_notebook_is_a_page_and_in_the_navigation_of_each(site, lessons):
             assert lesson == page or any(lesson.removeprefix("notebooks/") in link for link in links), (page, lesson)
 
 
-def test_the_home_page_quotes_only_errors_that_a_lesson_raises(site, lessons):
-    raised = [error.get_text() for lesson in lessons for error in site.page(lesson).select(".error > pre")]
-    quoted = [block.get_text().strip() for block in site.page("").select("article pre")]
-    assert quoted
-    assert set(quoted) <= set(raised)
-
-
 def test_notebooks_stand_in_the_order_of_their_file_names(build_small):
     built = build_small({"index.md": HOME}, {"02-b.ipynb": ["# A title"], "01-z.ipynb": ["# Z title"]})
     assert built.returncode == 0, built.log
     links = [link.get_text(strip=True) for link in built.page("").select("nav.md-nav--primary a.md-nav__link[href]")]
     assert links[-2:] == ["01 · Z title", "02 · A title"]
-
-
-def test_a_lesson_has_one_name_in_navigation_links_lists_and_cards(site, lessons):
-    home = site.page("")
-    links = home.select("nav.md-nav--primary a.md-nav__link[href*=notebooks]")
-    names = [link.get_text(strip=True) for link in links]
-    assert names == [f"{lesson.slug[:2]} · {lesson.title}" for lesson in load().lessons.values()]
-    listed = site.page("lessons/").select("article h2#all-lessons ~ ul > li a")
-    assert [link.get_text(strip=True) for link in listed] == names
-    following = site.page("lessons/").select_one(".md-footer__link--next .md-footer__title .md-ellipsis")
-    assert following.get_text(strip=True) == names[0]
-    cards = [heading.get_text().removesuffix("¶") for heading in home.select(".lesson-card h3")]
-    assert cards
-    assert set(cards) <= set(names)
 
 
 def test_a_lessons_title_is_what_search_engines_need_the_text_of_its_error(site, lessons):
@@ -64,13 +41,14 @@ def test_a_lessons_title_is_what_search_engines_need_the_text_of_its_error(site,
         assert shown == page.select_one("h1").get_text().removesuffix("¶"), "what a scrolled page shows at its top"
 
 
-def test_the_list_of_lessons_has_them_all_in_order_with_what_each_says_of_itself(site, lessons):
-    items = site.page("lessons/").select("article h2#all-lessons ~ ul > li")
+def test_the_list_of_lessons_has_them_all_in_order_each_with_the_error_that_it_is_about(site, lessons):
+    items = site.page("lessons/").select("article h2.lesson-group + ul > li")
     assert [item.a["href"] for item in items] == [f"../{lesson}" for lesson in lessons]
     for item, lesson in zip(items, lessons, strict=True):
-        description = site.page(lesson).select_one("meta[name=description]")["content"]
-        assert description in item.get_text()
-        assert item.a.get_text().startswith(f"{lesson.split('/')[1][:2]} · ")
+        metadata = json.loads((ROOT / f"{lesson.rstrip('/')}.ipynb").read_text("utf-8"))["metadata"]
+        name, error = item.get_text("\n", strip=True).split("\n")
+        assert name.startswith(f"{lesson.split('/')[1][:2]} · ")
+        assert error == metadata["title"] + " (two GPUs)" * (metadata["gpus"] == 2)
 
 
 def test_links_between_notebooks_and_pages_work_as_they_do_on_github(build_small):
@@ -81,7 +59,10 @@ def test_links_between_notebooks_and_pages_work_as_they_do_on_github(build_small
     assert built.returncode == 0, built.log
 
     def links(page: str) -> list[str]:
-        return [str(link["href"]) for link in built.page(page).select("article a[href]:not(.headerlink, .md-button)")]
+        return [
+            str(link["href"])
+            for link in built.page(page).select("article a[href]:not(.headerlink, .lesson-actions a, nav a)")
+        ]
 
     assert links("") == ["notebooks/01-a/#the-fix-of-it"]
     assert links("notebooks/01-a/") == ["../../#a-section", "#lesson"]

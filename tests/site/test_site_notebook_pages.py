@@ -139,7 +139,8 @@ def test_a_folded_solution_holds_highlighted_code(article):
     assert "open" not in solution.attrs
 
 
-def test_colab_and_download_stand_above_the_lesson(built, article):
+def test_colab_and_download_stand_above_a_lesson_without_a_short_answer(built, article):
+    assert article.select_one(":scope > p, :scope > h1")["class"] == ["lesson-actions"]
     colab, download = article.select(".lesson-actions a")
     assert colab["href"].startswith("https://colab.research.google.com/github/")
     assert colab["href"].endswith("/blob/main/notebooks/01-a.ipynb")

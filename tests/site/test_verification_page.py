@@ -1,4 +1,4 @@
-"""What pages say of runs and of tests is what the runs wrote and the sources hold; what nobody has run is said so."""
+"""What pages say of runs is what the runs wrote; what nobody has run is said so."""
 
 import json
 import re
@@ -6,16 +6,11 @@ from pathlib import Path
 
 import nbformat
 import pytest
-import yaml
 from mkdocs.exceptions import PluginError
-from tests.doctor.broken_programs import behind_names, models_and_batches, of_other_people, one_thing, state  # noqa: F401
-from tests.doctor.broken_programs.kept import PROGRAMS
-from tests.doctor.broken_programs.mendable import MENDABLE
-from tests.doctor.test_not_device_errors import TEXTS
+from tests.site.conftest import UPSTREAM
 
-from conformance import known_misses
-from lessons.site.run_tables import with_runs
-from lessons.site.source_counts import with_counts
+from lessons.measured import SIMULATED
+from lessons.site.run_tables import Runs
 from samedevice.catalog import load
 
 ROOT = Path(__file__).parents[2]
@@ -67,15 +62,11 @@ def wrote(project, name, run):
     (project / f"results/{name}.json").write_text(json.dumps(run), "utf-8")
 
 
-def said(project, part):
-    return with_runs(f"<!-- run: {part} -->", project)
-
-
 def test_each_lesson_stands_there_with_its_cells_those_that_must_raise_and_how_it_stands(page, simulated_run):
     run = simulated_run["lessons"]
-    lessons = {path.stem: nbformat.read(path, 4) for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}
+    lessons = {slug: nbformat.read(ROOT / f"notebooks/{slug}.ipynb", 4) for slug in load().lessons}
     for (slug, notebook), (name, cells, raising, simulated, *_) in zip(
-        lessons.items(), rows(page.select_one("#the-lessons ~ table")), strict=True
+        lessons.items(), rows(page.select_one("#the-lessons ~ details table")), strict=True
     ):
         code = [cell for cell in notebook.cells if cell.cell_type == "code"]
         assert name == f"{slug[:2]} · {load().lessons[slug].title}"
@@ -90,11 +81,43 @@ def test_each_lesson_stands_there_with_its_cells_those_that_must_raise_and_how_i
 @pytest.mark.parametrize("place", ["", PAGE])
 def test_home_and_page_have_the_figures_of_the_runs(site, place, simulated_run):
     text = words(site.page(place).select_one("article"))
-    conformance, lessons = results("conformance"), simulated_run["lessons"].values()
+    lessons = simulated_run["lessons"].values()
     assert f"{sum(lesson['cells'] for lesson in lessons):,} cells passed, in {len(lessons)} lessons" in text
-    assert f"{conformance['cases']:,} cases" in text
-    assert f"{int(conformance['outcome'] * 1000) / 10:g} %" in text
     assert ("No run on a real GPU has been recorded yet." in text) == (not (ROOT / "results/gpu.json").exists())
+
+
+def test_the_page_says_what_was_recorded_of_cuda_and_how_much_of_it_is_answered_alike(page):
+    conformance = results("conformance")
+    assert f"{conformance['cases']:,} cases" in words(page)
+    assert f"{int(conformance['outcome'] * 1000) / 10:g} %" in words(page)
+
+
+def test_the_page_leads_with_five_figures_of_runs_and_with_what_was_never_verified(page, simulated_run):
+    conformance, errors, doctor, mutation = map(results, ("conformance", "errors", "doctor", "mutation"))
+    lessons = simulated_run["lessons"].values()
+    cells = sum(lesson["cells"] for lesson in lessons)
+    broken = [mutation[kind] for kind in ("fixes", "messages", "exercises")]
+    caught, mutants = (sum(kind[key] for kind in broken) for key in ("caught", "mutants"))
+    figures = [words(item.strong) for item in page.select_one("h1 ~ ul").select("li")]
+    assert figures == [
+        f"{cells - sum(len(lesson['failed']) for lesson in lessons):,} of {cells:,} cells",
+        f"{int(conformance['outcome'] * 1000) / 10:g} % of {conformance['cases']:,} calls",
+        f"{errors['same']} of {errors['errors']} errors",
+        f"{doctor['right']['cause']} of {doctor['programs']} broken programs",
+        f"{caught:,} of {mutants:,} faults",
+    ]
+    assert page.h2["id"] == "what-is-not-verified"
+    never = [words(item.strong) for item in page.select_one("h2 ~ ul").select("li")]
+    real = (ROOT / "results/gpu.json").exists()
+    assert never[: 3 - real] == ["A real GPU."] * (not real) + ["GitHub.", "macOS and Windows."]
+    assert all(table.find_parent("details") for table in page.select("table"))
+
+
+def test_a_system_on_which_a_run_was_recorded_is_not_named_among_the_others(project):
+    wrote(project, "one", {"machine": "Darwin arm64, 8 CPUs"})
+    wrote(project, "two", {"machine": "Linux x86_64, 2 CPUs"})
+    wrote(project, "three", {"date": "2026-03-01"})
+    assert Runs(project).systems() == ["Linux", "macOS"]
 
 
 def test_the_page_names_how_the_answers_were_recorded(page):
@@ -104,12 +127,12 @@ def test_the_page_names_how_the_answers_were_recorded(page):
 
 def test_no_figure_is_typed_into_the_page():
     text = (ROOT / "docs/how-it-is-verified.md").read_text("utf-8")
-    typed = re.sub(r"<!--.*?-->|`[^`]*`|\]\([^)]*\)", "", text)
+    typed = re.sub(r"{{.*?}}|{%.*?%}|<[^>]*>|`[^`]*`|\]\([^)]*\)", "", text)
     assert re.findall(r".*\d.*", typed) == []
 
 
 def test_each_file_of_the_project_that_a_page_leads_to_is_there(site):
-    link = re.compile(r'"https://github\.com/your_name/same-device/blob/main/([^"#]+)')
+    link = re.compile(rf'"https://github\.com/{UPSTREAM}/blob/main/([^"#]+)')
     found = {path for place in site.pages for path in link.findall(site.read(f"{place}index.html"))}
     assert len(found) > 10
     assert [path for path in sorted(found) if not (ROOT / path).exists()] == []
@@ -117,9 +140,9 @@ def test_each_file_of_the_project_that_a_page_leads_to_is_there(site):
 
 def test_without_a_run_on_a_real_gpu_that_is_said_and_no_column_is_made_for_it(project):
     wrote(project, "simulated", RUN)
-    assert "No run on a real GPU has been recorded yet" in said(project, "real GPUs")
-    assert said(project, "real GPUs in short") == "No run on a real GPU has been recorded yet."
-    assert "Real" not in said(project, "lessons")
+    assert "No run on a real GPU has been recorded yet" in Runs(project).real_gpus()
+    assert Runs(project).real_gpus_in_short() == "No run on a real GPU has been recorded yet."
+    assert "Real" not in Runs(project).lessons()
 
 
 def test_a_run_on_a_real_gpu_is_named_with_gpu_torch_date_and_what_did_not_pass(project):
@@ -129,8 +152,8 @@ def test_a_run_on_a_real_gpu_is_named_with_gpu_torch_date_and_what_did_not_pass(
         "On NVIDIA Example: 3 of 4 cells passed, in 2 lessons, with torch 2.13.0+cu130, 1 March 2026."
         " Skipped for want of GPUs: 1."
     )
-    assert said(project, "real GPUs") == said(project, "real GPUs in short") == expected
-    head, _, first, second, third = said(project, "lessons").splitlines()
+    assert Runs(project).real_gpus() == Runs(project).real_gpus_in_short() == expected
+    head, _, first, second, third = Runs(project).lessons().splitlines()
     assert head.endswith("| Simulated | Real |")
     assert first.endswith("| 2 | 1 | passed | passed |")
     assert second.endswith("| 1 failed | 1 failed |")
@@ -140,55 +163,28 @@ def test_a_run_on_a_real_gpu_is_named_with_gpu_torch_date_and_what_did_not_pass(
 def test_a_lesson_that_was_changed_after_its_run_or_never_run_is_named_as_such(project):
     lessons = {"01-two-tensors": RUN["lessons"]["01-two-tensors"] | {"cells": 3}}
     wrote(project, "simulated", RUN | {"lessons": lessons})
-    _, _, first, second, _ = said(project, "lessons").splitlines()
+    _, _, first, second, _ = Runs(project).lessons().splitlines()
     assert first.endswith("| passed, and was changed since |")
     assert second.endswith("| not run yet |")
 
 
-def test_what_waits_for_a_real_gpu_is_counted(project):
-    said_so = "3 cells give times that only a real GPU has; none of them still wait for one"
-    assert said(project, "real numbers") == said_so
+def test_what_only_a_real_gpu_measures_is_counted_and_how_much_of_it_is_recorded(project):
+    told = "3 cells measure on a real GPU only; numbers of {} of them are recorded"
+    assert Runs(project).real_numbers() == told.format(3)
+    for path in (project / "notebooks").iterdir():
+        path.write_text(path.read_text("utf-8").replace('"outputs": []', f'"outputs": ["{SIMULATED}"]'), "utf-8")
+    assert Runs(project).real_numbers() == told.format("none")
 
 
 def test_a_package_that_a_run_adds_is_a_row(project):
     packages = results("suites")["packages"]
     wrote(project, "suites", {"packages": packages | {"new": packages["skorch"] | {"version": "7.0"}}})
-    table = said(project, "suites").splitlines()
+    table = Runs(project).suites().splitlines()
     assert len(table) == len(packages) + 3
     assert table[-1].startswith("| new 7.0 | ")
 
 
-@pytest.mark.parametrize("part", ["lessons in short", "suites", "suites in short"])
+@pytest.mark.parametrize("part", [Runs.lessons_in_short, Runs.cells, Runs.suites, Runs.suites_in_short])
 def test_a_run_that_a_page_cannot_do_without_is_asked_for_by_its_file(project, part):
     with pytest.raises(PluginError, match=r"results/(simulated|suites)\.json"):
-        said(project, part)
-
-
-@pytest.mark.parametrize(
-    ("name", "number"),
-    [("broken programs", len(PROGRAMS)), ("programs mended", len(MENDABLE)), ("other errors", len(TEXTS))],
-)
-def test_what_is_counted_is_what_the_tests_run(name, number):
-    assert with_counts(f"<!-- counted: {name} -->", ROOT) == str(number)
-
-
-def test_the_known_misses_are_those_that_the_test_reads():
-    assert with_counts("<!-- counted: known misses -->", ROOT) == str(
-        len(known_misses().read_text("utf-8").splitlines())
-    )
-
-
-def test_the_versions_are_those_that_ci_has():
-    jobs = yaml.safe_load((ROOT / ".github/workflows/cpu.yml").read_text("utf-8"))["jobs"]
-    rows = jobs["matrix"]["strategy"]["matrix"]["include"]
-    newest = "the newest that is admitted"
-    others = with_counts("<!-- counted: other torch -->", ROOT).replace(newest, "2.x").split(" and ")
-    assert {with_counts("<!-- counted: torch -->", ROOT), *others} == {row["torch"] for row in rows}
-    pythons = with_counts("<!-- counted: Python -->", ROOT).replace(" and ", ", ").split(", ")
-    assert pythons == sorted(pythons)
-    assert set(pythons) == {"3.11", *(row["python"] for row in rows)}
-
-
-def test_what_nobody_counts_is_refused():
-    with pytest.raises(PluginError, match="'unicorns'"):
-        with_counts("<!-- counted: unicorns -->", ROOT)
+        part(Runs(project))

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.site.conftest import UPSTREAM
 
 PHONE = {"viewport": {"width": 360, "height": 640}, "device_scale_factor": 3, "has_touch": True, "is_mobile": True}
 SWIPE = 480  # of the 640 px
@@ -75,7 +76,7 @@ def test_from_the_paste_to_cause_and_line_nothing_is_between(visitor, address):
     visitor.look_for(visitor.page.locator(".diagnosis h2", has_text="The batch stayed on the CPU"))
     line = visitor.page.locator(".diagnosis .change ins").first
     visitor.look_for(line)
-    assert line.inner_text().startswith("+ x = x.to(")
+    assert line.inner_text().startswith('+ x = x.to("cuda:0")')
     assert visitor.went == (2, 0)  # into the box; paste
     assert visitor.page.evaluate("document.activeElement.className") == "diagnosis"  # the phone's keyboard is gone
 
@@ -105,13 +106,38 @@ def test_from_the_top_of_an_errors_page_its_likeliest_fix_is_a_swipe_away_at_mos
     assert visitor.swipes <= 1
 
 
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("Browse errors", "errors/"),
+        ("Learn", "lessons/"),
+        ("Test without a GPU", "catch-it-in-ci/"),
+        ("Find the tensor in your code", "find-the-tensor/"),
+    ],
+)
+def test_from_home_one_tap_without_a_swipe_leads_to_each_part_of_the_site(visitor, address, name, path):
+    visitor.page.goto(address)
+    visitor.tap(visitor.page.get_by_role("article").get_by_role("link", name=name, exact=True))
+    visitor.page.wait_for_url(address + path)
+    assert visitor.went == (1, 0)
+
+
+def test_the_first_screen_of_a_laptop_has_the_box_and_the_ways_on(browser, address):
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(address)
+    for thing in (page.get_by_label("Your error"), *page.locator(".ways a").all()):
+        assert thing.evaluate(BELOW) == 0
+    assert page.locator(".ways a").count() == 4
+    page.close()
+
+
 def test_from_home_two_taps_lead_into_colab(visitor, address):
     asked = []
     visitor.page.route(f"{COLAB}**", lambda route: (asked.append(route.request.url), route.fulfill(body="Colab")))
     visitor.page.goto(address)
-    visitor.tap(visitor.page.get_by_role("link", name="Read lesson 01"))
+    visitor.tap(visitor.page.get_by_role("link", name="lesson 01"))
     visitor.tap(visitor.page.get_by_role("link", name="Open in Colab"))
     visitor.page.wait_for_url(f"{COLAB}**")
-    assert asked == [f"{COLAB}github/your_name/same-device/blob/main/notebooks/01-two-tensors.ipynb"]
+    assert asked == [f"{COLAB}github/{UPSTREAM}/blob/main/notebooks/01-two-tensors.ipynb"]
     assert visitor.taps == 2
     assert visitor.swipes <= 3  # past the short answer, which stands above the ways to run the lesson

@@ -6,12 +6,14 @@ from tests.site.accessibility import UNFOLD
 from tests.site.conftest import LAPTOP
 
 PHONE = 360
-PAGES = ["", "a lesson", "errors/", "errors/sd001/", "myths/", "placement-explorer/", "how-it-is-verified/"]
+PAGES = ["", "a lesson", "errors/", "errors/sd001/", "causes/", "causes/input_not_moved/", "claims/"]
+PAGES += ["placement-explorer/", "how-it-is-verified/"]
 
 # Texts of the article that a reader does not see, numbered; but for those of what needs scripts and of a picture's
-# description.
+# description, and for the links to a lesson's sections where a wide screen has them at its side.
 UNSEEN = """() => {
-    const left_out = "noscript, [hidden], .doctor, .explorer, .headerlink, svg title, svg desc, svg style";
+    const contents = document.querySelector(".md-sidebar--secondary").checkVisibility() ? ".lesson-sections, " : "";
+    const left_out = contents + "noscript, [hidden], .doctor, .explorer, .headerlink, svg title, svg desc, svg style";
     const unseen = {};
     const texts = document.createTreeWalker(document.querySelector("article"), NodeFilter.SHOW_TEXT);
     for (let text = texts.nextNode(), number = 0; text; text = texts.nextNode(), number++) {
@@ -45,7 +47,9 @@ def test_on_a_phone_the_drawer_leads_to_a_lesson_whose_traceback_unfolds(visit, 
     page = visit("errors/", PHONE, java_script_enabled=False)
     page.locator("header label[for=__drawer]").click()
     drawer = page.locator("nav.md-nav--primary")
-    drawer.locator("label.md-nav__link", has_text="Lessons").filter(visible=True).click()
+    drawer.locator("label.md-nav__title", has_text="Fix an error").filter(visible=True).click()
+    for section in ("Learn", "Start here"):
+        drawer.locator("label.md-nav__link", has_text=section).filter(visible=True).click()
     drawer.locator(f"a[href$='{lessons[0]}']").click()
     page.wait_for_url(f"**/{lessons[0]}")
     traceback = page.locator("article .error details").first
@@ -56,8 +60,21 @@ def test_on_a_phone_the_drawer_leads_to_a_lesson_whose_traceback_unfolds(visit, 
 
 def test_on_a_laptop_navigation_and_links_lead_from_the_message_to_its_fix(visit):
     page = visit("", java_script_enabled=False)
-    page.locator("noscript").get_by_role("link", name="error index").click()
+    page.locator("noscript").get_by_role("link", name="All errors").click()
     page.locator("article a[href='sd001/']").click()
     expect(page.locator("article .change, article .language-diff").first).to_be_visible()
-    page.locator("nav:visible").get_by_role("link", name="Myths").first.click()
-    expect(page.locator("article h1")).to_contain_text("Myths")
+    page.locator("nav.md-path").get_by_role("link").last.click()
+    page.locator("nav.md-tabs").get_by_role("link", name="Reference").click()
+    page.locator("nav.md-nav--primary a[href$='claims/']").click()
+    page.wait_for_url("**/claims/")
+    expect(page.locator("article h1")).to_contain_text("Claims checked")
+
+
+def test_the_two_devices_of_a_message_lead_to_their_causes_and_a_cause_to_its_page(visit):
+    page = visit("errors/sd001/", PHONE, java_script_enabled=False)
+    row = page.locator("#wrong_default_index")
+    expect(row).to_be_hidden()
+    page.get_by_role("link", name="cuda:0 and cuda:1").click()
+    expect(row).to_be_visible()
+    row.click()
+    expect(page.locator("article h1")).to_contain_text('A bare "cuda" went to another GPU than yours')

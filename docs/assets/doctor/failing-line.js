@@ -28,10 +28,11 @@ const CODE = new RegExp(
   "u",
 );
 const OF_PROSE = 0.95;
-const OF_A_LIBRARY = 5.5; // where two tensors of a library's own line met
+const OF_A_LIBRARY = 5.5, IN_A_LIBRARY = 4; // where two tensors met in a library's own line; in what that line calls
 const INDEXED = ["SD030"], INPUT_AND_WEIGHT = ["SD020"]; // messages that say which part of the line it is
 const MODULE = /model|net|module|criterion|loss|encoder|decoder|classifier|metric|pipe/iu;
 const LIBRARIES_OF_OPERATIONS = ["torchvision", "torchaudio", "torchmetrics"]; // they are given the user's tensors
+const WITHOUT_WEIGHTS = /pool|relu|gelu|sigmoid|tanh|softmax|dropout|flatten|upsample|^act|^pad/iu; // of a layer
 const RECURRENT = /\w*(?:lstm|gru|rnn)\w*/iu;
 
 const known = new WeakMap(); // the suspects of a reading are asked for twice
@@ -68,7 +69,7 @@ function ofLine(catalog, frame, reading) {
   let done = [...operations(catalog, statement)];
   const marked = done.filter((operation) => isMarked(operation.node, frame));
   if (marked.length) done = marked;
-  let found = suspected(frame, statement, () => foundIn(done, statement, reading));
+  let found = suspected(frame, statement, () => foundIn(done, statement, frame, reading));
   if (!found.length && mayBeCreated(reading)) found = suspected(frame, statement, created);
   return [...found, ...suspected(frame, statement, discardedMove)];
 }
@@ -105,9 +106,17 @@ function* discardedMove(statement) {
 /** Blame the library for what its own line creates or keeps; what it was given may be the user's. */
 function ofALibrary(suspect, frame) {
   if (!["tensor_created_in_forward_without_device", "unregistered_tensor_attribute"].includes(suspect.cause))
-    return suspect;
+    return { ...suspect, because: "" };
   const because = `The line that failed is ${packageOf(frame)}'s own, and so is \`${suspect.expression}\`.`;
   return { ...suspect, cause: "library_bug", because };
+}
+
+/** Whether the line of a frame called a module, by the frame inside it; true where none is shown. */
+export function callsAModule(frame, { frames }) {
+  const inner = frames[frames.indexOf(frame) + 1];
+  if (!inner || !frames.includes(frame)) return true;
+  if (inLibrary(inner)) return !packageOf(inner) && inner.file.includes("torch/nn/");
+  return ["forward", "__call__", ""].includes(inner.function.split(".").at(-1));
 }
 
 /** Blame a library where two tensors met in its own line, and the message names neither. */
@@ -116,7 +125,7 @@ function libraryAlone(catalog, frame, { reads }) {
   const isMixed = reads.between === "cpu and accelerator" && !OF_A_LAYER.test(reads.argument ?? "");
   if (!isMixed || LIBRARIES_OF_OPERATIONS.includes(name)) return [];
   const isAnOperator = [...operations(catalog, statement)].some(({ kind }) => ["operator", "function"].includes(kind));
-  const points = isAnOperator ? OF_A_LIBRARY : LIKELY, because = `The line that failed is ${name}'s own.`;
+  const points = isAnOperator ? OF_A_LIBRARY : IN_A_LIBRARY, because = `The line that failed is ${name}'s own.`;
   return suspected(frame, statement, () => [[statement.value, "library_bug", points, because]]);
 }
 
@@ -139,11 +148,12 @@ function ofProse(catalog, reading) {
   return found.map((suspect) => ({ ...suspect, points: suspect.points * OF_PROSE }));
 }
 
-function* foundIn(done, statement, { reads, message }) {
-  const { argument = "", op = "" } = reads, isOnCpu = reads.device_kind === "cpu";
-  const layers = done.filter(({ kind }) => kind === "layer");
+function* foundIn(done, statement, frame, reading) {
+  const { reads, message } = reading, { argument = "", op = "" } = reads, isOnCpu = reads.device_kind === "cpu";
+  const layers = callsAModule(frame, reading) ? done.filter(({ kind }) => kind === "layer") : [];
   if (INDEXED.includes(message.id)) {
-    for (const operation of done) if (operation.kind === "index") yield* indexed(operation, statement);
+    const those = done.filter(({ kind }) => kind === "index");
+    for (const operation of those) yield* indexed(operation, statement, those.length === 1);
   } else if (reads.between !== "cpu and accelerator") {
     return;
   } else if (INPUT_AND_WEIGHT.includes(message.id)) {
@@ -205,7 +215,7 @@ function* ofALayer(layer, given, statement) {
     yield [layer, "submodule_created_in_forward", CERTAIN, because, other];
   } else if (LOSS.test(name)) {
     yield [layer, "loss_weight_not_moved", LIKELY, `\`${name}\` is a loss with weights of its own.`, other];
-  } else {
+  } else if (!WITHOUT_WEIGHTS.test(name.split(".").at(-1))) {
     yield [layer, "model_not_moved", LIKELY, `The weights of \`${name}\` are on the CPU.`, other];
   }
 }
@@ -264,7 +274,7 @@ function* mixed(operation, statement) {
 }
 
 /** The tensor that is indexed: it is on the CPU, and its index on an accelerator. */
-function* indexed(operation, statement) {
+function* indexed(operation, statement, isAlone) {
   const base = operation.arguments[0][1], index = operation.arguments.at(-1)[1];
   let leaf = base;
   while (leaf.kind === "call" && leaf.parts[0].kind === "attribute" && KEEPS.has(leaf.parts[0].name))
@@ -275,7 +285,8 @@ function* indexed(operation, statement) {
   } else if (leaf.kind === "call" && isFactory(leaf)) {
     yield [leaf, "tensor_created_in_forward_without_device", CERTAIN, isCreated(text), index];
   } else {
-    const because = `\`${textOf(statement, base)}\` is on the CPU, and its index is not.`;
+    const name = textOf(statement, base);
+    const because = isAlone ? `\`${name}\` is on the CPU, and its index is not.` : `\`${name}\` may be on the CPU.`;
     yield [base, "index_on_wrong_device", LIKELY, because, index];
   }
 }

@@ -2,14 +2,19 @@
 // samedevice/doctor/text/line_fix.py is in Python.
 
 import { readStatement, textOf, walk } from "./expressions.js";
-import { suspects } from "./failing-line.js";
-import { isLayer, moduleOf, nodesOf, placeOf } from "./line-operations.js";
-import { inLibrary } from "./traceback.js";
+import { callsAModule, suspects } from "./failing-line.js";
+import { CLASS, isLayer, moduleOf, nodesOf, placeOf } from "./line-operations.js";
+import { inLibrary, packageOf } from "./traceback.js";
 
 const NAMED_DEVICE = /\b(?:to\(|device ?= ?)((?:self\.|args\.|cfg\.|config\.)?device)\b/u;
 const LAYER_WITH_A_WEIGHT = /torch\/nn\/modules\/(?:sparse|linear|conv|batchnorm|normalization)\.py/u;
+const LEARNED = /weight|bias|param|embed/u; // the name of what a module learns, which is no buffer
+const LIBRARIES = ["torch", "np", "numpy", "self", "F", "nn", "args", "cfg", "config"]; // `np.float32` has no device
 const ACCELERATOR = /^(?:cuda|xpu|mps|npu|hpu)(?::[0-9]{1,3})?$/u;
 const OF_A_LIST = ["concatenate", "stack", "vstack", "hstack"]; // functions of NumPy that take a list of arrays
+const MODEL = /^(?:\w{1,40}_)?(?:model|net|network)$/u;
+const OF_ANYTHING = ["array", "asarray", "mean", "median", "sum", "std", "min", "max"]; // that take an array or a list
+const SEVERAL = /(?:[a-rt-z]s|list|_all)$|^all_|^list_/u; // the name of a list: `losses`, `preds_all`
 const TAKE_NO_DEVICE = "from_numpy Tensor FloatTensor LongTensor IntTensor BoolTensor DoubleTensor".split(" ");
 const MOVED_ABOVE = [
   "input_not_moved",
@@ -22,7 +27,9 @@ const NAMED = ["name", "attribute", "subscript"];
 
 /** The change for a cause on the line that shows it; null where no line does. */
 export function lineFix(catalog, cause, reading) {
-  const found = suspects(catalog, reading).filter((suspect) => suspect.cause === cause);
+  // What a library's line was given is not to be moved there.
+  const isOurs = (suspect) => cause === "library_bug" || !packageOf(suspect.frame);
+  const found = suspects(catalog, reading).filter((suspect) => suspect.cause === cause && isOurs(suspect));
   if (found.length) {
     const first = found.reduce((one, another) => (another.points > one.points ? another : one));
     return ofSuspect(first, found.filter(({ statement }) => statement.text === first.statement.text), reading);
@@ -48,7 +55,8 @@ function ofSuspect(suspect, allOfTheLine, reading) {
   if ((cause === "unregistered_tensor_attribute" || isOfALibrary) && node.kind === "attribute") {
     const changes = allOfTheLine.map((each) => [each.node, `${each.expression}.to(${device})`]);
     const own = allOfTheLine.filter((each) => each.expression === `self.${each.node.name}`);
-    const instead = [...new Set(own.map((each) => `self.register_buffer("${each.node.name}", ...)`))];
+    const buffers = own.filter((each) => !LEARNED.test(each.node.name));
+    const instead = [...new Set(buffers.map((each) => `self.register_buffer("${each.node.name}", ...)`))];
     return replaced(suspect, changes, isOfALibrary ? "" : instead.join("\n"));
   }
   if (cause === "submodule_created_in_forward" && node.kind === "call") {
@@ -95,7 +103,18 @@ function deviceOf({ statement, node, other }, reading) {
       return LAYER_WITH_A_WEIGHT.test(reading.below) ? `${text}.weight.device` : `next(${text}.parameters()).device`;
     }
   }
-  return namedDevice(reading);
+  return deviceOfALike(node) || namedDevice(reading);
+}
+
+/** The device of the tensor whose size or type a factory's call asks for; "" where it asks for none. */
+function deviceOfALike(call) {
+  for (const node of call.kind === "call" ? walk(call) : []) {
+    const asked = node.kind === "call" && node.parts[0].name === "size" ? node.parts[0] : node;
+    if (asked.kind !== "attribute" || asked.parts[0].kind !== "name") continue;
+    const tensor = asked.parts[0].name, isAsked = ["shape", "dtype"].includes(asked.name) || asked !== node;
+    if (isAsked && !LIBRARIES.includes(tensor) && !CLASS.test(tensor)) return `${tensor}.device`;
+  }
+  return "";
 }
 
 /** The program's own name for its device; else the device itself, as the message has it. */
@@ -139,7 +158,7 @@ function movedModel(suspect, reading) {
   const own = ownFrames(reading);
   for (const frame of own.length ? own : [suspect.frame]) {
     const statement = readStatement(frame.code);
-    for (const node of walk(statement.value)) {
+    for (const node of callsAModule(frame, reading) ? walk(statement.value) : []) {
       if (node.kind !== "call") continue;
       let [called, given] = node.parts;
       called = moduleOf(called);
@@ -180,7 +199,10 @@ const BY_LINE = {
       else if (["np", "numpy", "plt", "ax", "sns"].includes(called.parts[0].name))
         tensor = given.find((part) => NAMED.includes(part.kind));
       if (tensor && [...NAMED, "call"].includes(tensor.kind)) {
-        const text = textOf(statement, tensor), isAList = OF_A_LIST.includes(called.name) && tensor.kind === "name";
+        const text = textOf(statement, tensor), isOfAnything = OF_ANYTHING.includes(called.name);
+        if (isOfAnything && ["attribute", "subscript"].includes(tensor.kind)) continue; // it may be a list of tensors
+        const isSeveral = OF_A_LIST.includes(called.name) || (isOfAnything && SEVERAL.test(tensor.name));
+        const isAList = tensor.kind === "name" && isSeveral;
         return changed(frame, statement, tensor, isAList ? `[item.cpu() for item in ${text}]` : `${text}.cpu()`);
       }
     }
@@ -202,6 +224,17 @@ const BY_LINE = {
     return null;
   },
 
+  // The model that a function is given: `get_feature(model, samples)`.
+  model_not_moved(statement, frame) {
+    for (const { parts: [, ...given] } of callsOf(statement))
+      for (const { kind, name } of given)
+        if (kind === "name" && MODEL.test(name)) {
+          const device = NAMED_DEVICE.exec(statement.text)?.[1] ?? '"cuda"';
+          return lineOf(frame, name, "before", `${name}.to(${device})`);
+        }
+    return null;
+  },
+
   container_not_moved(statement, frame) {
     for (const node of callsOf(statement)) {
       const [called] = node.parts;
@@ -214,7 +247,7 @@ const BY_LINE = {
       }
       if (statement.value !== node) continue;
       const move = statement.text.slice(end, node.end);
-      return changed(frame, statement, node, `[item${move} for item in ${name}]`, name);
+      return changed(frame, statement, node, `[item${move} if torch.is_tensor(item) else item for item in ${name}]`, name);
     }
     return null;
   },

@@ -18,8 +18,23 @@ export const KEEPS = words(`
   softmax log_softmax sigmoid tanh relu argmax max min clamp neg pow any all`);
 const METHODS = words("forward __call__ generate predict encode decode sample encode_image encode_text");
 const NUMBERS = words("config cfg args hparams opt conf shape dtype device ndim"); // what lies in these
+// The name of an attribute that is a number rather than a tensor: `self.gamma`, `self.hidden_size`, `self.num_heads`.
+const A_NUMBER = new RegExp(
+  String.raw`^(?:gamma|discount|lr|eps(?:ilon)?|alpha|beta[12]?|tau|temperature|momentum|threshold|margin|dim|eos|k|n|p` +
+    String.raw`|(?:num|n|max|min|use|is)_\w+` +
+    String.raw`|\w+_(?:coef\w*|rate|size|dim|len|length|steps?|factor|ratio|id|prob|weight_decay))$`,
+  "u",
+);
 const VIEWS = words("T mT H mH data real imag");
 export const ELEMENTWISE = words("+ - * / // % ** == != < > <= >= & | ^");
+export const CLASS = /^[A-Z][a-z]/u; // begins the name of a class, but not that of a GAN's `G` and `D`
+// Begins the name of a function that is no module: `get_feature(model, x)`, `train_step(batch)`.
+const VERB = new RegExp(
+  String.raw`^(?:get|set|compute|calc\w*|make|create|build|load|save|read|write|train|test|eval\w*|validat\w*|run|main|fit` +
+    String.raw`|predict|infer|inference|process|preprocess|extract|apply|step|update|convert|to|collate|plot|draw|show` +
+    String.raw`|sample|log|find|check|prepare|init|initialize|print)(?:_\w*)?$`,
+  "u",
+);
 export const LOSS = /loss|criterion|cross_entropy|crit\b|objective/u;
 const NO_LAYERS = words(`
   print len range int float str list dict tuple zip enumerate max min sum isinstance super`);
@@ -84,7 +99,7 @@ export function moduleOf(called) {
 
 /** Whether what is called may be a module: `model`, `self.encoder`, `self.layers[0]`, `nn.Linear(3, 4)`. */
 export function isLayer(called) {
-  if (called.kind === "name") return !NO_LAYERS.has(called.name);
+  if (called.kind === "name") return !NO_LAYERS.has(called.name) && !VERB.test(called.name) && !CLASS.test(called.name);
   if (called.kind === "subscript") return true;
   if (called.kind === "call") return called.parts[0].kind === "attribute" && /^[A-Z]/u.test(called.parts[0].name);
   return called.kind === "attribute" && (METHODS.has(called.name) || LOSS.test(called.name) || isSelf(called));
@@ -139,6 +154,7 @@ export function placeOf(node, statement) {
       if (VIEWS.has(node.name)) return placeOf(node.parts[0], statement);
       if ([...walk(node)].some(({ kind, name }) => ["name", "attribute"].includes(kind) && NUMBERS.has(name)))
         return place("number", node);
+      if (isSelf(node) && A_NUMBER.test(node.name)) return place("number", node);
       return place(isSelf(node) ? "attribute" : "member", node);
     case "call":
       return placeOfACall(node, statement);

@@ -21,6 +21,8 @@ const PATH_ENDS = /^ {1,40}[^ :]{1,400}:[0-9]{1,7} in(?: .{1,200})?$/u;
 const NAME = /^ {1,40}[\w.<>]{1,200}$/u;
 const NUMBERED = /^ {0,40}(?<arrow>(?:-{1,8}>|\u2771) {0,8})?(?<line>[0-9]{1,7}) (?<code>.{1,400})$/u;
 const MARKED = /^>(?<code> {2,200}[^ ].{0,400})$/u;
+// A paste that lost its line ends: "in step y = f(x) RuntimeError:", behind the frame's file and line
+const JOINED = /^(?<function>[\w.]{1,80}) (?<code>[^ ].{0,400}?)(?: [\w.]{1,80}(?:Error|Exception):?)?$/u;
 const CARETS = /^[ ~^]{1,400}$/u;
 const ERROR = /^(?:[\w.]{0,200}(?:Error|Exception|Warning|Interrupt|Exit)\b|Traceback |During |The above )/u;
 const ANOTHER = /Traceback \(most recent call last\)|During handling of the above|The above exception was/u;
@@ -76,10 +78,12 @@ function framesIn(lines) {
     if (form) {
       if (!("shown" in form)) code = [];
       margin = form.margin ?? null;
+      const joined = margin === null ? null : JOINED.exec(form.function ?? "")?.groups;
+      if (joined) code = [joined.code];
       found.push({
         file: form.file.trim().replaceAll("\\", "/"),
         line: Number(form.line ?? 0),
-        function: (form.function ?? "").split("(")[0].trim(),
+        function: (joined?.function ?? form.function ?? "").split("(")[0].trim(),
         code: dedented(code),
         marked: [],
       });
@@ -117,7 +121,8 @@ function framesIn(lines) {
 function beyond(margin, line) {
   const indent = indentOf(line);
   // Without any indents, as where a web page lost them, only an error's own line tells itself from code.
-  if (!margin.trim()) return indent > margin.length || !(margin || ERROR.test(line)) ? line : "";
+  // The first line of a paste may have kept one blank.
+  if (!margin.trim()) return indent > margin.length || (margin.length < 2 && !ERROR.test(line)) ? line : "";
   const alike = line.slice(0, margin.length).replace(/[0-9]/gu, "0") === margin.replace(/[0-9]/gu, "0");
   const text = line.slice(margin.length);
   return alike && text.startsWith("  ") ? text : "";

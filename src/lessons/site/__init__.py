@@ -1,53 +1,65 @@
 """The MkDocs hook: notebooks from the top-level folder and the catalog of samedevice become pages of the site.
 
-mkdocs-jupyter reads and renders notebooks; these events put right what it gets wrong, each in a module of one idea:
-notebooks (which files, in which order), page (headings, code, outputs), code_colours, tracebacks, links; verified says
-when a lesson last passed, lesson_links lead on from it, lesson_index lists them all, failure_pictures draws the home
-page's cards, and explorer_page and explorer_data bring what was recorded of placements. figures and run_tables bring
-what runs measured, source_counts what is counted in the sources. Of the catalog, error_pages and myths_page make
-Markdown, with its texts made safe by escaping; catalog_files adds it to the site, search_entries to the search, which
-search_on_demand loads late. At last valid_html puts right the HTML of others, and each page gets its
-content_security_policy. offline is what differs where the site is read from a disk, and served what is not done again
-where it is being edited.
+mkdocs-jupyter makes pages of notebooks; these events put right what it gets wrong, each in a module of one idea:
+repository (its address), notebooks (which files), rendering, page (headings, code, outputs), code_colours, tracebacks,
+links; navigation makes the tabs and the lessons' groups, and names gives each page one name; verified says when a
+lesson last passed, lesson_links lead on from it, lesson_index lists them all, failure_pictures draws failures, and
+explorer_page and explorer_data bring what was recorded of placements. page_template fills in the pages of docs/, with
+figures and run_tables of what runs measured, and known_differences. Of the catalog, error_pages, error_index,
+cause_pages and claims_page make Markdown through the templates of templating, with texts made safe by escaping and a
+front_matter; message_causes says which causes a message's page lists, and named_devices which its devices allow;
+catalog_files adds all of it to the site, search_entries to the search, which search_on_demand loads late and puts into
+order; search_engines and for_agents say what each page is to programs, with markdown_twin; script_comments makes
+scripts lighter. At last valid_html puts right the HTML of others, and each page gets its content_security_policy.
+offline is what differs where the site is read from a disk, and served what is not done again where it is being edited.
 """
 
+import gc
 import json
 import re
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import mkdocs_jupyter.config
+from jinja2.environment import Environment
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.livereload import LiveReloadServer
 from mkdocs.plugins import event_priority
 from mkdocs.structure.files import Files
+from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 
-from lessons.site.catalog_files import add_catalog, has_error_index
+from lessons.site.catalog_files import add_catalog, forget_catalog, has_error_index
 from lessons.site.code_colours import use_few_colours
 from lessons.site.content_security_policy import with_policy
-from lessons.site.explorer_page import add_explorer_data, with_placements
-from lessons.site.failure_pictures import failure_devices, failure_picture
-from lessons.site.figures import with_differences, with_figures
-from lessons.site.lesson_index import with_lessons
+from lessons.site.explorer_page import add_explorer_data
+from lessons.site.for_agents import TWIN, write_lists, write_twin
 from lessons.site.lesson_links import add_links
 from lessons.site.links import check_links, links_to_notebooks
-from lessons.site.notebooks import add_notebooks, expand_navigation, project, published_address
+from lessons.site.names import lesson_place, name_by_heading
+from lessons.site.navigation import add_home_page, expand_navigation, place_below_indexes
+from lessons.site.notebooks import add_notebooks, project
 from lessons.site.offline import configure_offline, is_offline, lead_to_files, link_files, published, use_plain_scripts
 from lessons.site.page import finish_notebook
-from lessons.site.run_tables import with_runs
+from lessons.site.page_template import filled_in
+from lessons.site.rendering import render_notebook
+from lessons.site.repository import leading_here, published_address, repository
+from lessons.site.script_comments import remove_comments
+from lessons.site.search_engines import structured_data
 from lessons.site.search_entries import finish_search
-from lessons.site.search_on_demand import load_search_on_demand
+from lessons.site.search_on_demand import load_search_on_demand, order_search
 from lessons.site.served import begin_build, is_recalled, remember, render_if_changed
-from lessons.site.source_counts import with_counts
-from lessons.site.valid_html import valid
+from lessons.site.templating import TEMPLATES
+from lessons.site.valid_html import valid, with_columns_by_class
 from lessons.site.verified import last_verified
 
 __all__ = [
     "on_config",
+    "on_env",
     "on_files",
+    "on_nav",
     "on_page_content",
+    "on_page_context",
     "on_page_markdown",
     "on_post_build",
     "on_post_page",
@@ -57,23 +69,31 @@ __all__ = [
     "on_startup",
 ]
 
+_KEPT_OR_BETWEEN = re.compile(r"(<(pre|textarea|script|style)\b.*?</\2>)|>[^<>]*\n[^<>]*(?=<)", re.S)
+_BREAK = re.compile(r"\s*\n\s*")
 _serving = False
+_navigation: Navigation | None = None
 
 
 def on_startup(command: str, **_: Any) -> None:
     global _serving
     _serving = command == "serve"
+    # A parsed page is many small objects, among which Python would look for garbage a thousand times.
+    gc.set_threshold(100_000)
 
 
 def on_serve(server: LiveReloadServer, **_: Any) -> None:
     with resources.as_file(resources.files("samedevice.catalog")) as folder:
         server.watch(str(folder))
+    server.watch(str(TEMPLATES))
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    mkdocs_jupyter.config.settings.templates_dir = str(Path(__file__).parent / "templates")
     use_few_colours()
+    config.extra["upstream"] = config.repo_url
+    config.repo_url = repository(project(config), config.repo_url)
     config.site_url = config.site_url or published_address(config.repo_url)
+    forget_catalog()
     config.nav = expand_navigation(config)
     if is_offline(config):
         configure_offline(config)
@@ -83,25 +103,33 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 @event_priority(100)  # before mkdocs-jupyter, which takes over the notebooks that it finds among the files
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     files = add_explorer_data(add_catalog(add_notebooks(files, config), config), config)
+    add_home_page(files, config)
     if _serving:
         begin_build(config, files)
     return use_plain_scripts(files, config) if is_offline(config) else files
 
 
+def on_nav(nav: Navigation, files: Files, **_: Any) -> Navigation:
+    global _navigation
+    _navigation = nav
+    place_below_indexes(nav, files)
+    return nav
+
+
 @event_priority(-100)  # after mkdocs-jupyter, which gives a notebook's page another `render`
 def on_pre_page(page: Page, **_: Any) -> Page:
+    if page.file.src_uri.endswith(".ipynb"):
+        render_notebook(page)
     if _serving:
         render_if_changed(page)
     return page
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
-    drawn = re.sub(r"<!-- picture: ([\w-]+) -->", lambda name: failure_picture(name[1]), markdown)
-    drawn = re.sub(r"<!-- devices: ([\w-]+) -->", lambda name: failure_devices(name[1]), drawn)
-    listed = with_lessons(drawn, Path(config.config_file_path).parent / "notebooks")
-    filled = with_figures(with_differences(listed), _results(config))
-    counted = with_counts(with_runs(with_placements(filled, config), project(config)), project(config))
-    return links_to_notebooks(counted, page.file.src_uri)
+    if page.file.src_uri.endswith(".md") and not page.file.generated_by:
+        markdown = filled_in(markdown, page.file.src_uri, project(config))
+        markdown = leading_here(markdown, config.extra["upstream"], config.repo_url)
+    return links_to_notebooks(markdown, page.file.src_uri)
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
@@ -118,18 +146,37 @@ def _finish_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
         assert page.canonical_url
         page.canonical_url = published(page.canonical_url)
         html = link_files(html)
+    html = with_columns_by_class(html)
     if not page.file.src_uri.endswith(".ipynb"):
+        name_by_heading(page)
         return html
     assert page.file.abs_src_path
     notebook = json.loads(Path(page.file.abs_src_path).read_text(encoding="utf-8"))
     slug = Path(page.file.src_uri).stem
     soup = finish_notebook(html, page, notebook)
+    page.meta["lesson"] = lesson_place(slug, page, files)
     page.meta["gpus"] = notebook["metadata"].get("gpus")
     page.meta["verified"] = last_verified(slug, _results(config))
     if has_error_index(config):
         add_links(soup, slug, notebook)
     check_links(soup, page, config, files)
     return str(soup)
+
+
+def on_env(env: Environment, config: MkDocsConfig, files: Files, **_: Any) -> Environment:
+    """Every page has its title and description by now, and lessons have them from their notebooks."""
+    if _has_twins(config):
+        assert _navigation
+        write_lists(config, _navigation, files)
+    return env
+
+
+def on_page_context(context: dict[str, Any], page: Page, config: MkDocsConfig, nav: Navigation) -> dict[str, Any]:
+    context["structured_data"] = structured_data(page, config, nav)
+    if _has_twins(config):
+        context["twin"] = TWIN
+        write_twin(page, config)
+    return context
 
 
 def on_post_page(output: str, page: Page, **_: Any) -> str:
@@ -145,8 +192,15 @@ def on_post_build(config: MkDocsConfig) -> None:
     index = Path(config.site_dir, "search/search_index.json")
     finish_search(index, has_error_index(config), project(config) / "notebooks")
     load_search_on_demand(Path(config.site_dir))
+    order_search(Path(config.site_dir), Path(config.docs_dir, "assets/search-order.js"))
+    remove_comments(Path(config.site_dir))
     if is_offline(config):
         lead_to_files(index)
+
+
+def _has_twins(config: MkDocsConfig) -> bool:
+    """Whether programs may come: not to a site that is being edited, and not to one that is read from a disk."""
+    return not _serving and not is_offline(config)
 
 
 def _results(config: MkDocsConfig) -> Path:
@@ -154,13 +208,9 @@ def _results(config: MkDocsConfig) -> Path:
 
 
 def _finish_page(page: str, name: str) -> str:
-    # Material's search is a dialog without a name, which a screen reader needs.
-    page = re.sub('data-md-component="search" role="dialog"', r'\g<0> aria-label="Search"', page)
     return with_policy(_without_indentation(valid(page)), name, _serving)
 
 
 def _without_indentation(page: str) -> str:
     """Of white space with a line break, between tags and at their text, one line break will do: a tenth of a page."""
-    kept = r"(<(pre|textarea|script|style)\b.*?</\2>)"
-    between = r">[^<>]*\n[^<>]*(?=<)"
-    return re.sub(f"{kept}|{between}", lambda it: it[1] or re.sub(r"\s*\n\s*", "\n", it[0]), page, flags=re.S)
+    return _KEPT_OR_BETWEEN.sub(lambda it: it[1] or _BREAK.sub("\n", it[0]), page)

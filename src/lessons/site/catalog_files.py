@@ -1,39 +1,72 @@
-"""What the build makes of the catalog of samedevice: the error index, the myths, and the data of the paste box."""
+"""What the build makes of the catalog of samedevice: messages, causes, claims, and the data of the paste box."""
 
+import functools
 import json
 import sys
+from importlib import resources
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files, InclusionLevel
 
-from lessons.site.error_pages import INDEX, error_pages
-from lessons.site.myths_page import PLACE, myths_page
+from lessons.site.cause_pages import cause_pages
+from lessons.site.claims_page import PLACE, claims_page
+from lessons.site.error_index import INDEX, error_index
+from lessons.site.error_pages import error_pages
+from lessons.site.message_causes import Causes, causes_of
+from lessons.site.navigation import places
+from samedevice.catalog import load
 from samedevice.doctor.export import exported
+
+_read: frozenset[tuple[str, int]] = frozenset()  # the files of the catalog as they were when it was read
 
 
 def add_catalog(files: Files, config: MkDocsConfig) -> Files:
-    """Add assets/catalog.json and, if the navigation has the error index, its pages and that of the myths.
+    """Add assets/catalog.json and, if the navigation has the error index, its pages and those of the causes and the
+    claims.
 
-    Of the error index, the navigation has the index alone.
+    Of messages and causes, the navigation has the lists alone.
     """
-    _forget()
-    data = json.dumps(exported(), ensure_ascii=False, separators=(",", ":"))
-    files.append(File.generated(config, "assets/catalog.json", content=data))
-    pages = {**error_pages(files), PLACE: myths_page(files)} if has_error_index(config) else {}
+    files.append(File.generated(config, "assets/catalog.json", content=_data()))
+    pages = _pages(files) if has_error_index(config) else {}
     for place, markdown in pages.items():
-        inclusion = InclusionLevel.INCLUDED if place in (INDEX, PLACE) else InclusionLevel.NOT_IN_NAV
+        inclusion = InclusionLevel.INCLUDED if place in places(config.nav or []) else InclusionLevel.NOT_IN_NAV
         files.append(File.generated(config, place, content=markdown, inclusion=inclusion))
     return files
 
 
+@functools.cache
+def _data() -> str:
+    return json.dumps(exported(), ensure_ascii=False, separators=(",", ":"))
+
+
+def _pages(files: Files) -> dict[str, str]:
+    return {
+        INDEX: error_index(),
+        PLACE: claims_page(files),
+        **error_pages(_causes()),
+        **cause_pages(files, _causes()),
+    }
+
+
+@functools.cache
+def _causes() -> dict[str, Causes]:
+    return {message.id: causes_of(message) for message in load().messages.values()}
+
+
 def has_error_index(config: MkDocsConfig) -> bool:
-    return any(INDEX in item.values() for item in config.nav or [])
+    return INDEX in places(config.nav or [])
 
 
-def _forget() -> None:
-    """Let the catalog be read again: `mkdocs serve` builds many times in one process, as the TOML is edited."""
+def forget_catalog() -> None:
+    """Let the catalog be read again, if its TOML was edited: `mkdocs serve` builds many times in one process."""
+    global _read
+    with resources.as_file(resources.files("samedevice.catalog")) as folder:
+        now = frozenset((str(file), file.stat().st_mtime_ns) for file in folder.rglob("*.toml"))
+    if now == _read:
+        return
+    _read = now
     for name, module in list(sys.modules.items()):
-        if name.startswith(("samedevice.catalog", "samedevice.doctor")):
+        if name.startswith(("samedevice.catalog", "samedevice.doctor", __name__)):
             for value in vars(module).values():
                 if hasattr(value, "cache_clear"):
                     value.cache_clear()

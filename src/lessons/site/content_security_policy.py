@@ -14,7 +14,7 @@ from mkdocs.plugins import get_plugin_logger
 log = get_plugin_logger("lessons.site")
 
 _CONTENT = re.compile(r"<article\b.*</article>", re.DOTALL)
-_SCRIPT = re.compile(r"<script\b(?![^>]*\s(?:src=|type=\"application/json\"))[^>]*>(.*?)</script>", re.DOTALL)
+_SCRIPT = re.compile(r"<script\b(?![^>]*\s(?:src=|type=\"application/(?:ld\+)?json\"))[^>]*>(.*?)</script>", re.DOTALL)
 _STYLE = re.compile(r"<style\b[^>]*>(.*?)</style>", re.DOTALL)
 _TAG = re.compile(r"""<\w(?:[^>"']|"[^"]*"|'[^']*')*>""")
 _VALUE = re.compile(r"""=\s*(?:"[^"]*"|'[^']*')""")

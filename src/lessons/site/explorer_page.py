@@ -1,16 +1,14 @@
 """What the build writes into the page of the placement explorer: its data file, its table, and how much was recorded.
 
-`<!-- placements: table -->` becomes what needs no JavaScript: for twenty operators, what happens when one tensor is
-elsewhere. All of it is looked up in the record.
+The table is what needs no JavaScript: for twenty operators, what happens when one tensor is elsewhere. All of it is
+looked up in the record.
 """
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
 from lessons.site.dates import written_date
@@ -52,7 +50,6 @@ _HEADINGS = (
     "One on `cuda:1`",
     "`out=` on the CPU",
 )
-_MARK = re.compile(r"<!-- placements: (\w+) -->")
 
 
 def add_explorer_data(files: Files, config: MkDocsConfig) -> Files:
@@ -62,33 +59,42 @@ def add_explorer_data(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
-def with_placements(markdown: str, config: MkDocsConfig) -> str:
-    """`markdown` with the table and the figures of the record in their places."""
-    return _MARK.sub(lambda mark: _written(mark[1], project(config)), markdown)
+class Placements:
+    """What a page may state of the record, which is among the files of the project at `root`."""
 
+    def __init__(self, root: Path) -> None:
+        self._root = root
 
-def _written(what: str, root: Path) -> str:
-    header, tables = record(root)
-    match what:
-        case "table":
-            return "\n".join(_table(tables))
-        case "torch":
-            return str(header["torch"].partition("+")[0])
-        case "recorded":
-            return written_date(header["recorded"])
-        case "operators":
-            return f"{len({operator_name(table) for table in tables}):,}"
-        case "cases":
-            return f"{sum(answer is not None for table in tables for answer in table['answers']):,}"
-    raise PluginError(f"{PAGE} asks for {what!r} of the record of placements; that is not written.")
+    def table(self) -> str:
+        return "\n".join(_table(self._tables()))
+
+    def torch(self) -> str:
+        return str(self._header()["torch"].partition("+")[0])
+
+    def recorded(self) -> str:
+        return written_date(self._header()["recorded"])
+
+    def operators(self) -> int:
+        return len({operator_name(table) for table in self._tables()})
+
+    def cases(self) -> int:
+        return sum(answer is not None for table in self._tables() for answer in table["answers"])
+
+    def _header(self) -> dict[str, Any]:
+        return record(self._root)[0]
+
+    def _tables(self) -> list[dict[str, Any]]:
+        return record(self._root)[1]
 
 
 def _table(tables: list[dict[str, Any]]) -> Iterator[str]:
     yield "| " + " | ".join(_HEADINGS) + " |"
     yield "|---" * len(_HEADINGS) + "|"
+    tables_of: dict[str, list[dict[str, Any]]] = {}
+    for table in tables:
+        tables_of.setdefault(operator_name(table), []).append(table)
     for name, written in COMMON.items():
-        own = [table for table in tables if operator_name(table) == name]
-        cells = [f'<span data-operator="{name}">`{written}`</span>', *map(_cell, row(own))]
+        cells = [f'<span data-operator="{name}">`{written}`</span>', *map(_cell, row(tables_of[name]))]
         yield "| " + " | ".join(cells) + " |"
 
 

@@ -1,58 +1,64 @@
-"""What pages state about the simulation: figures from the results of runs, and the known differences from CUDA.
+"""Figures from the results of runs: on a page, `figures.conformance.cases` is `cases` of results/conformance.json.
 
-`<!-- figure: conformance ops.outcome % -->` is ops.outcome of results/conformance.json, a share, in per cent.
-Shares are cut, never rounded up: what is missing to 100 % must show. `<!-- known differences -->` is the list of them.
+Shares are cut, never rounded up: what is missing to 100 % must show.
 """
 
 import json
 import math
 import re
-import tomllib
-from importlib import resources
 from pathlib import Path
 
-from mkdocs.exceptions import PluginError
-
+from lessons.site.build_error import BuildError
 from lessons.site.dates import written_date
 
-_DIFFERENCES = "<!-- known differences -->"
-_FIGURE = re.compile(r"<!-- figure: ([\w-]+) ([\w.-]+)( %)? -->")
 
-
-def with_differences(markdown: str) -> str:
-    """`markdown` with the list of known differences from CUDA in its place."""
-    if _DIFFERENCES not in markdown:
-        return markdown
-    text = (resources.files("samedevice") / "simulation/known_differences.toml").read_text("utf-8")
-    known = tomllib.loads(text)["difference"]
-    return markdown.replace(_DIFFERENCES, "\n".join(f"- {one['what']} {one['why']}" for one in known))
-
-
-def with_figures(markdown: str, results: Path) -> str:
-    """`markdown` with each figure in its place.
+class Figures:
+    """The files of results/, by their names.
 
     Raises:
-        PluginError: no run wrote such a file, or it has no such figure.
+        BuildError: no run has written a file of that name.
     """
-    return _FIGURE.sub(lambda found: _figure(results / f"{found[1]}.json", found[2], bool(found[3])), markdown)
+
+    def __init__(self, results: Path) -> None:
+        self._results = results
+
+    def __getitem__(self, name: str) -> object:
+        file = self._results / f"{name}.json"
+        if not file.exists():
+            raise BuildError(f"A page wants a figure of results/{file.name}, which no run has written yet.")
+        return _figure(json.loads(file.read_text(encoding="utf-8")), file.name, "")
 
 
-def _figure(file: Path, key: str, is_share: bool) -> str:
-    if not file.exists():
-        raise PluginError(f"A page wants a figure of results/{file.name}, which no run has written yet.")
-    value = json.loads(file.read_text(encoding="utf-8"))
-    for part in key.split("."):
-        if not isinstance(value, dict) or part not in value:
-            raise PluginError(f"results/{file.name} has no figure {key}, which a page wants.")
-        value = value[part]
-    return written(value, is_share)
+class _Group:
+    """The figures of a part of a file, by their names."""
+
+    def __init__(self, values: dict[str, object], file: str, key: str) -> None:
+        self._values, self._file, self._key = values, file, key
+
+    def __getitem__(self, name: str) -> object:
+        key = f"{self._key}.{name}".lstrip(".")
+        if name not in self._values:
+            raise BuildError(f"results/{self._file} has no figure {key}, which a page wants.")
+        return _figure(self._values[name], self._file, key)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __str__(self) -> str:
+        raise BuildError(f"results/{self._file} has a group of figures at {self._key or 'its root'}, and no figure.")
 
 
-def written(value: object, is_share: bool = False) -> str:
-    """A figure as pages have it: `12,000`, `3.7`, `99.8 %`, `1 March 2026`."""
-    if is_share:
-        assert isinstance(value, (int, float))
-        return f"{math.floor(value * 1000 + 1e-9) / 10:g} %"
+def _figure(value: object, file: str, key: str) -> object:
+    return _Group(value, file, key) if isinstance(value, dict) else value
+
+
+def share(part: float) -> str:
+    """A share in per cent: `99.8 %`."""
+    return f"{math.floor(part * 1000 + 1e-9) / 10:g} %"
+
+
+def written(value: object) -> str:
+    """A figure as pages have it: `12,000`, `3.7`, `1 March 2026`."""
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):

@@ -1,27 +1,30 @@
-"""The list of all lessons, in the curriculum's order, from lessons.toml and what each notebook says of itself.
+"""The list of all lessons, in the curriculum's groups and order, each with the error that one sees.
 
-`<!-- lessons -->` on a page is where it comes.
+The groups are those of lessons.toml, and the errors are the titles in the notebooks' metadata.
 """
 
 import json
+from itertools import groupby
 from pathlib import Path
 
 from lessons.site.escaping import escaped
-from samedevice.catalog import load
+from lessons.site.names import group_anchor
+from samedevice.catalog import Lesson, load
 
-_PLACE = "<!-- lessons -->"
+
+def lesson_list(notebooks: Path) -> str:
+    """The list as Markdown: of each notebook in `notebooks` its name, title and GPUs, in its group."""
+    lessons = [lesson for lesson in load().lessons.values() if (notebooks / f"{lesson.slug}.ipynb").exists()]
+    parts = []
+    for group, members in groupby(lessons, key=lambda lesson: lesson.group):
+        parts.append(f"## {escaped(group)} {{ #{group_anchor(group)} .lesson-group }}")
+        parts.append("\n".join(_entry(lesson, notebooks) for lesson in members))
+    return "\n\n".join(parts)
 
 
-def with_lessons(markdown: str, notebooks: Path) -> str:
-    """`markdown` with the list in its place: of each notebook in `notebooks` its title, description and GPUs."""
-    if _PLACE not in markdown:
-        return markdown
-    entries = []
-    for lesson in load().lessons.values():
-        file = notebooks / f"{lesson.slug}.ipynb"
-        if file.exists():
-            about = json.loads(file.read_text(encoding="utf-8"))["metadata"]
-            name = escaped(f"{lesson.slug[:2]} · {lesson.title}")
-            gpus = " Two GPUs." if about.get("gpus") == 2 else ""
-            entries.append(f"- **[{name}](../notebooks/{file.name})**<br>\n  {escaped(about['description'])}{gpus}")
-    return markdown.replace(_PLACE, "\n".join(entries))
+def _entry(lesson: Lesson, notebooks: Path) -> str:
+    file = notebooks / f"{lesson.slug}.ipynb"
+    metadata = json.loads(file.read_text(encoding="utf-8"))["metadata"]
+    name = escaped(f"{lesson.slug[:2]} · {lesson.title}")
+    gpus = " (two GPUs)" if metadata.get("gpus") == 2 else ""
+    return f"- **[{name}](../notebooks/{file.name})**<br>\n  {escaped(metadata['title'])}{gpus}"

@@ -1,7 +1,7 @@
-"""What stands below a lesson: the pages of the messages that it raises, and of the myths that it settles.
+"""What stands below a lesson: the pages of the messages that it raises, and what it says of claims.
 
-The messages are read from the notebook, so that they are true of it, and the myths are those of claims.toml. They are
-links of the site: on GitHub there are no such pages.
+The messages are read from the notebook, so that they are true of it, and the claims are those of claims.toml. All of it
+is the site's: on GitHub there are no such pages.
 """
 
 from collections.abc import Iterator
@@ -10,9 +10,9 @@ from typing import Any
 from bs4 import BeautifulSoup
 from bs4.element import Tag
 
-from lessons.site.myths_page import PLACE
+from lessons.site.claims_page import PLACE, claims_of_lesson
 from samedevice import explain
-from samedevice.catalog import Message, load
+from samedevice.catalog import Message
 
 
 def add_links(soup: BeautifulSoup, slug: str, notebook: dict[str, Any]) -> None:
@@ -22,10 +22,11 @@ def add_links(soup: BeautifulSoup, slug: str, notebook: dict[str, Any]) -> None:
     if messages:
         below.append(_words(soup, "In the error index,", "each message of this page with its other causes:"))
         below.append(_list(soup, {f"errors/{message.id.lower()}.md": message for message in messages}))
-    if any(claim.home == slug for claim in load().claims.values()):
-        myths = _words(soup, "Myths:", "")
-        myths.append(_link(soup, f"{PLACE}#{slug}", "what this lesson settles, each with its proof"))
-        below.append(myths)
+    if claims := claims_of_lesson(slug):
+        below.append(_folded(soup, "Claims that this lesson checks", claims))
+        others = _words(soup, "Claims checked:", "")
+        others.append(_link(soup, PLACE, "all of them, with verdict and proof"))
+        below.append(others)
     soup.append(below)
 
 
@@ -46,6 +47,13 @@ def _words(soup: BeautifulSoup, label: str, text: str) -> Tag:
     strong.string = label
     paragraph.extend([strong, f" {text}"])
     return paragraph
+
+
+def _folded(soup: BeautifulSoup, name: str, html: str) -> Tag:
+    fold, summary = soup.new_tag("details", attrs={"class": "claims"}), soup.new_tag("summary")
+    summary.string = name
+    fold.extend([summary, *BeautifulSoup(html, "html.parser").contents])
+    return fold
 
 
 def _list(soup: BeautifulSoup, messages: dict[str, Message]) -> Tag:

@@ -11,13 +11,13 @@ import re
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
+from lessons.site.build_error import BuildError
 from lessons.site.explorer_page import DATA
 
 _PARTS = ("normalise", "traceback", "expressions", "line-operations", "failing-line", "line-fix")
-_DOCTOR = (*(f"doctor/{part}" for part in _PARTS), "doctor")  # each after what it imports
+_DOCTOR = (*(f"doctor/{part}" for part in _PARTS), "doctor", "diagnosis")  # each after what it imports
 
 
 def is_offline(config: MkDocsConfig) -> bool:
@@ -71,7 +71,7 @@ def plain(name: str, module: str) -> tuple[list[str], str]:
     """The names that a module exports, and its code for a plain script that has what it imports.
 
     Raises:
-        PluginError: it has a form of import or export that is not known here.
+        BuildError: it has a form of import or export that is not known here.
     """
     exports = re.findall(r"^export (?:async )?(?:const|function\*?) (\w+)", module, re.M)
     code = re.sub(r"^(import \{[^}]*\} from .*\n|export (?=async|const|function))", "", module, flags=re.M)
@@ -79,7 +79,7 @@ def plain(name: str, module: str) -> tuple[list[str], str]:
     code = re.sub(r'import\("\./(\w+)\.js"\)', r"\1", code)
     code = re.sub(r"`errors/(\$\{[^}]+\})/`", r"`errors/\1.html`", code)
     if left := re.search(r"^(?:import|export)\b.*|\bimport[.(].*", code, re.M):
-        raise PluginError(f"{name} has what a plain script cannot have, and {__name__} does not know: {left[0]}")
+        raise BuildError(f"{name} has what a plain script cannot have, and {__name__} does not know: {left[0]}")
     return exports, code
 
 

@@ -1,4 +1,4 @@
-"""From the HTML that mkdocs-jupyter makes of a notebook to the content, title and table of contents of a page.
+"""From the HTML that nbconvert makes of a notebook to the content, title and table of contents of a page.
 
 Anchors are made by the rule GitHub has for Markdown: "Fix `a`, not b" is `#fix-a-not-b`, a second one `#fix-a-not-b-1`.
 """
@@ -26,9 +26,6 @@ def finish_notebook(content: str, page: Page, notebook: dict[str, Any]) -> Beaut
     `<title>` (else the first heading), and `description` (else the site's).
     """
     metadata = notebook["metadata"]
-    # What follows is mkdocs-jupyter's: a style sheet that is the text of a Python list.
-    content, end, _ = content.rpartition("<!-- end of the notebook -->")
-    assert end
     soup = BeautifulSoup(content, "html.parser")
     _finish_code(soup, _texts(notebook))
     _finish_outputs(soup)
@@ -49,11 +46,9 @@ def finish_notebook(content: str, page: Page, notebook: dict[str, Any]) -> Beaut
 
 
 def _finish_code(soup: BeautifulSoup, texts: set[str]) -> None:
-    """Code as Material expects it: `<div class="highlight"><pre><code>`; the hidden copy of each cell goes."""
-    for copy in soup.select("div.clipboard-copy-txt"):
-        copy.decompose()
-    for block in soup.select("div.highlight, div.highlight-ipynb"):
-        pre = block.select_one("pre")
+    """Code as Material expects it: `<div class="highlight"><pre><code>`."""
+    for block in soup.find_all("div", class_="highlight"):
+        pre = block.find("pre")
         assert pre
         # Text, such as a message, is wrapped by our style and has no copy button; code is not, and has one.
         is_text = pre.get_text().strip() in texts
@@ -71,13 +66,14 @@ def _texts(notebook: dict[str, Any]) -> set[str]:
 
 
 def _finish_outputs(soup: BeautifulSoup) -> None:
-    for output in soup.select("pre.output > code"):
+    for output in [code for pre in soup.find_all("pre", class_="output") for code in pre.find_all("code")]:
         text = output.get_text()
         output.string = shorten(text) if output.find_parent("details") else plain(text).rstrip()
-    for output in soup.select("div.output-html"):
+    tables = soup.find_all("div", class_="output-html")
+    for output in tables:
         for text in [text for text in output.find_all(string=True) if type(text) is NavigableString]:
             text.replace_with(plain(text))
-    for cell in soup.select("div.output-html td"):
+    for cell in [cell for output in tables for cell in output.find_all("td")]:
         if (colour := colour_of(cell.get_text())) != "ink":
             name = soup.new_tag("span", attrs={"class": f"device {colour}"})
             name.extend(list(cell.contents))
@@ -85,9 +81,10 @@ def _finish_outputs(soup: BeautifulSoup) -> None:
 
 
 def _finish_tables(soup: BeautifulSoup) -> None:
-    """Columns aligned by an attribute of their own, as in pages: the site's Content-Security-Policy refuses `style`."""
-    for cell in soup.select(":is(th, td)[style^=text-align]"):
-        cell["align"] = str(cell.attrs.pop("style")).partition(":")[2].strip(" ;")
+    """Columns aligned by a class, as in pages: the site's Content-Security-Policy refuses `style`."""
+    for cell in soup.find_all(["th", "td"]):
+        if str(cell.get("style", "")).startswith("text-align"):
+            cell["class"] = str(cell.attrs.pop("style")).partition(":")[2].strip(" ;")
 
 
 def _finish_headings(soup: BeautifulSoup) -> list[dict[str, Any]]:
@@ -95,8 +92,8 @@ def _finish_headings(soup: BeautifulSoup) -> list[dict[str, Any]]:
     slug = slugify(case="lower")
     headings: list[dict[str, Any]] = []
     seen: dict[str, int] = {}
-    for heading in soup.select("h1, h2, h3, h4, h5, h6"):
-        for link in heading.select("a.anchor-link"):
+    for heading in soup.find_all(["h1", "h2", "h3", "h4", "h5", "h6"]):
+        for link in heading.find_all("a", class_="anchor-link"):
             link.decompose()
         name = " ".join(heading.get_text().split())
         anchor = slug(name, "-")

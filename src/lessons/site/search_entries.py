@@ -1,110 +1,127 @@
-"""How search finds what was pasted: an entry for each text of a message, and entries that are weighed by their length.
+"""What search knows of each page, beside its text: what people call it, which messages it is about, and how common.
 
-The error below a lesson's name has an entry of its own. A claim among the myths is found too, by what is said and what
-is true; not by its proof, which quotes errors. And who has no message types a few plain words, such as "dataloader
-cuda": search_topics.toml has them for each page, and a lesson has its own as `tags` in the notebook's metadata.
+Material's plugin indexes the pages' own text. The pages of errors and causes are kept out of that, because their prose
+quotes other messages; each has one entry here. docs/assets/search-order.js reads these keys, which are ours:
 
-Search scores the words that an entry shares with a query, each taken for the beginning of others too, and does not ask
-how many words the entry has besides: the longest would win. `boost` makes up for that.
+    names   what people call the page (search_topics.toml; of a lesson, the `tags` in the notebook's metadata)
+    said    messages that the page is about: all wordings of an error page's, the error below a lesson's name
+    kind    the badge of a result: Fix, Lesson or Reference
+    about   the causes that a lesson teaches
+    common  from 0 to 1, how often people report the message (`reports` in the catalog)
 """
 
+import functools
 import html
 import json
+import math
 import re
 import tomllib
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
-from samedevice.catalog import Message, load
+from lessons.site.claims_page import PLACE
+from samedevice.catalog import Cause, Message, load
 
-_WEIGHT = 0.5  # with less, lessons come before the page of the very text; with more, whatever is short before both
-_SHORT = 12  # words: of entries shorter than that, whatever they share with a sentence would come first
-_CLAIM = 0.47  # of a claim: with less, whatever shares more words with it comes first; with more, it before a lesson
-_TOPICS = 0.4  # of an entry of topics: with less, short messages come before them; with more, they before a message
+_KINDS = {"notebooks/": "Lesson", "lessons/": "Lesson", "errors/": "Fix", "causes/": "Fix", "find-the-tensor/": "Fix"}
 
 
 def finish_search(index: Path, error_index: bool, notebooks: Path) -> None:
-    """Complete the index that Material's plugin has written of all pages but those of the error index."""
+    """Complete the index that Material's plugin has written."""
     data = json.loads(index.read_text(encoding="utf-8"))
     if error_index:
-        data["docs"] += [entry for message in load().messages.values() for entry in _entries(message)]
+        data["docs"] += [_message(message) for message in load().messages.values()]
+        data["docs"] += [_cause(cause) for cause in load().causes.values() if _has_page(cause, index.parents[1])]
+        data["docs"] += _claims()
+    names, said = topics(notebooks), _first_errors(notebooks)
     for entry in data["docs"]:
-        entry["boost"] = _boost(entry["text"])
-    titles = {entry["location"]: entry["title"] for entry in data["docs"]}
-    data["docs"] += _first_errors(titles, notebooks)
-    data["docs"] += _claims() if error_index else []
-    data["docs"] += _topics({entry["location"]: entry["title"] for entry in data["docs"]}, notebooks)
+        place = re.sub(r"(/index)?\.html$", "/", entry["location"])  # of a site for reading from a disk
+        entry["kind"] = next((kind for folder, kind in _KINDS.items() if place.startswith(folder)), "Reference")
+        if found := names.get(place):
+            entry["names"] = found
+        if place in said:
+            entry["said"] = [said[place]]
+        if taught := [
+            name for cause in load().causes.values() if place == f"notebooks/{cause.lesson}/" for name in _called(cause)
+        ]:
+            entry["about"] = taught
     index.write_text(json.dumps(data, separators=(",", ":")), encoding="utf-8")
 
 
-def _entries(message: Message) -> list[dict[str, object]]:
-    texts = dict.fromkeys(text["text"] for text in message.texts)
+def _message(message: Message) -> dict[str, Any]:
     # People paste "RuntimeError: " as well. The texts do not say whose they are; the examples do.
-    names = set(re.findall(r"\b([A-Z]\w+Error): ", " ".join(example["text"] for example in message.examples)))
-    name = f"{names.pop()}: " if len(names) == 1 else ""
-    return [
-        {
-            # Each entry has a location of its own. With a `#` in it, it would count for less than a page.
-            "location": f"errors/{message.id.lower()}/{f'?{number}' if number > 1 else ''}",
-            "title": f"{html.escape(message.title)} ({message.id})",
-            "text": f"<p>{html.escape(text if text.startswith(name) else name + text, quote=False)}</p>",
-        }
-        for number, text in enumerate(texts, 1)
-    ]
+    errors = set(re.findall(r"\b([A-Z]\w+Error): ", " ".join(example["text"] for example in message.examples)))
+    error = f"{errors.pop()}: " if len(errors) == 1 else ""
+    texts = dict.fromkeys(text["text"] for text in message.texts)
+    said = [text if text.startswith(error) else error + text for text in texts]
+    return {
+        "location": f"errors/{message.id.lower()}/",
+        "title": f"{html.escape(message.title)} ({message.id})",
+        "text": "".join(f"<p>{html.escape(text, quote=False)}</p>" for text in said),
+        "said": said,
+        "common": _common(message),
+    }
 
 
-def _first_errors(titles: dict[str, str], notebooks: Path) -> list[dict[str, object]]:
-    """An entry for the error that stands below a lesson's name: the page is long, and would come after short ones."""
-    entries: list[dict[str, object]] = []
-    for path in sorted(notebooks.glob("*.ipynb")):
-        place = f"notebooks/{path.stem}/"
-        cells = json.loads(path.read_text("utf-8"))["cells"]
-        error = re.match(r"# .*\n\n```text\n(.+)\n```", "".join(cells[0]["source"])) if cells else None
-        if error and place in titles:
-            text = f"<p>{html.escape(error[1], quote=False)}</p>"
-            entries.append({"location": f"{place}?error", "title": titles[place], "text": text, "boost": _boost(text)})
-    return entries
+def _cause(cause: Cause) -> dict[str, Any]:
+    return {
+        "location": f"causes/{cause.id}/",
+        "title": _shown(cause.title),
+        "text": f"<p>{_shown(cause.why)}</p>",
+        "names": _called(cause),
+    }
 
 
-def _boost(text: str) -> float:
-    # Of names such as tensor_split each part, since search finds the parts' beginnings.
-    words = re.findall(r"[^\W_]+", re.sub(r"<[^>]+>", " ", text))
-    return round(max(len(words), _SHORT) ** -_WEIGHT, 4)
+def _called(cause: Cause) -> list[str]:
+    called: list[str] = _data("search_topics.toml")["causes"].get(cause.id, [])
+    return [cause.title, *called]
 
 
-def _claims() -> list[dict[str, object]]:
-    """The page of myths, of which search takes its sections to be a part, and each claim as a section of it."""
-    page: dict[str, object] = {"location": "myths/", "title": "Myths", "text": "<p>What is said of device errors.</p>"}
-    sections: list[dict[str, object]] = [
-        {
-            "location": f"myths/#{claim.id}",
-            "title": html.escape(claim.claim.replace("`", "")),
-            "text": f"<p>{html.escape(claim.truth.replace('`', ''), quote=False)}</p>",
-            "boost": _CLAIM,
-        }
+def _has_page(cause: Cause, site: Path) -> bool:
+    return (site / f"causes/{cause.id}/index.html").exists() or (site / f"causes/{cause.id}.html").exists()
+
+
+def _claims() -> list[dict[str, Any]]:
+    """The page of claims, and each claim as a section of it: not the proofs, which quote errors."""
+    place = PLACE.removesuffix(".md")
+    sections = [
+        {"location": f"{place}/#{claim.id}", "title": _shown(claim.claim), "text": f"<p>{_shown(claim.truth)}</p>"}
         for claim in load().claims.values()
     ]
-    return [page, *sections]
+    about = "<p>What is said of device errors.</p>"
+    return [{"location": f"{place}/", "title": "Claims checked", "text": about}, *sections]
+
+
+def _shown(sentence: str) -> str:
+    return html.escape(sentence.replace("`", ""), quote=False)
+
+
+def _common(message: Message) -> float:
+    """Return how common a message is among those that are reported: 1 for the commonest, by the count's logarithm."""
+    most = max(other.reports for other in load().messages.values())
+    return round(math.log1p(message.reports) / math.log1p(most), 2)
+
+
+def _first_errors(notebooks: Path) -> dict[str, str]:
+    """Return the error that stands below each lesson's name, by the place of the lesson's page."""
+    errors = {}
+    for path in sorted(notebooks.glob("*.ipynb")):
+        cells = json.loads(path.read_text("utf-8"))["cells"]
+        if error := re.match(r"# .*\n\n```text\n(.+)\n```", "".join(cells[0]["source"]) if cells else ""):
+            errors[f"notebooks/{path.stem}/"] = error[1]
+    return errors
 
 
 def topics(notebooks: Path) -> dict[str, list[str]]:
-    """What people type, by the page that they want."""
-    pages = tomllib.loads(resources.files("lessons.site").joinpath("search_topics.toml").read_text(encoding="utf-8"))
-    metadata = {
-        path.stem: json.loads(path.read_text("utf-8"))["metadata"] for path in sorted(notebooks.glob("*.ipynb"))
+    """Return what people call each page, and type when they want it."""
+    tags = {
+        f"notebooks/{path.stem}/": json.loads(path.read_text("utf-8"))["metadata"].get("tags", [])
+        for path in sorted(notebooks.glob("*.ipynb"))
     }
-    return pages | {f"notebooks/{lesson}/": about.get("tags", []) for lesson, about in metadata.items()}
+    pages = {place: names for place, names in _data("search_topics.toml").items() if place != "causes"}
+    return pages | tags
 
 
-def _topics(titles: dict[str, str], notebooks: Path) -> list[dict[str, object]]:
-    """An entry for each page with its topics; `titles` are those of the pages, by their locations."""
-    return [
-        {
-            "location": f"{page}?topics",
-            "title": titles[page],
-            "text": f"<p>{html.escape('; '.join(phrases), quote=False)}</p>",
-            "boost": _TOPICS,
-        }
-        for page, phrases in topics(notebooks).items()
-        if page in titles and phrases
-    ]
+@functools.cache
+def _data(name: str) -> dict[str, Any]:
+    return tomllib.loads(resources.files("lessons.site").joinpath(name).read_text(encoding="utf-8"))

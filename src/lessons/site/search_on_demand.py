@@ -1,12 +1,16 @@
-"""The search's index, which weighs more than all else of a page, is loaded when the search is opened.
+"""Material's search, changed where it cannot be configured: when it loads its index, and in which order it answers.
+
+The index, which weighs more than all else of a page, is loaded when the search is opened.
 
 Material loads it with each page, but where the site is read from a disk: there it waits until the search is opened. Its
-script is changed to wait always.
+script is changed to wait always. The script of the search itself, a worker, gets docs/assets/search-order.js before it.
 """
 
 from pathlib import Path
 
 from mkdocs.plugins import get_plugin_logger
+
+from lessons.site.script_comments import without_comments
 
 log = get_plugin_logger("lessons.site")
 
@@ -20,3 +24,12 @@ def load_search_on_demand(site: Path) -> None:
         if code.count(_AT_ONCE) != 1:
             log.warning(f"'{script.name}' does not say as before when it loads the search's index.")
         script.write_text(code.replace(_AT_ONCE, "(!1)"), encoding="utf-8")
+
+
+def order_search(site: Path, order: Path) -> None:
+    """Put our order of the results before Material's worker in the built site."""
+    for worker in site.glob("assets/javascripts/workers/search.*.js"):
+        code = worker.read_text(encoding="utf-8")
+        if "postMessage(" not in code:
+            log.warning(f"'{worker.name}' does not answer as before, so that its results cannot be put into order.")
+        worker.write_text(without_comments(order.read_text("utf-8")) + code, encoding="utf-8")

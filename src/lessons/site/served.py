@@ -16,9 +16,10 @@ from mkdocs.structure.pages import Page
 
 from lessons.site.notebooks import project
 
-# What rendering and on_page_content put onto a page.
-_RENDERED = ("content", "toc", "meta", "title", "_title_from_render", "present_anchor_ids", "links_to_anchors")
+# What on_page_content puts onto a page. What rendering does is seen from the page before and after.
+_FINISHED = ("toc", "title", "present_anchor_ids", "links_to_anchors")
 _shared: Hashable = None
+_changed: dict[str, set[str]] = {}
 _remembered: dict[str, tuple[Hashable, dict[str, Any]]] = {}
 
 
@@ -37,7 +38,9 @@ def render_if_changed(page: Page) -> None:
     def render_or_recall(config: MkDocsConfig, files: Files) -> None:
         made_of, attributes = _remembered.get(page.file.src_uri, (None, {}))
         if made_of != (_shared, page.markdown):
+            before = dict(vars(page))
             render(config, files)
+            _changed[page.file.src_uri] = {name for name, value in vars(page).items() if before.get(name) is not value}
             return
         vars(page).update(attributes, meta=dict(attributes["meta"]))
         # The keys are files, which are other objects in each build.
@@ -55,6 +58,7 @@ def is_recalled(page: Page) -> bool:
 
 def remember(page: Page, content: str) -> None:
     """Keep what the page was given, with its finished content."""
-    attributes = {name: vars(page)[name] for name in _RENDERED if name in vars(page)}
+    names = {*_changed[page.file.src_uri], *_FINISHED} & vars(page).keys()
+    attributes = {name: vars(page)[name] for name in names}
     attributes |= {"content": content, "meta": dict(page.meta)}
     _remembered[page.file.src_uri] = ((_shared, page.markdown), attributes)

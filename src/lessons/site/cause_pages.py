@@ -1,0 +1,89 @@
+"""A page for each cause of the catalog, and the list of them all, through templates/catalog/cause*.md.jinja.
+
+A cause's prose stands once, on its own page: the lines to change, why they fail, how to check that it is this cause,
+the lesson that raises and fixes it, and the messages that it can cause. Some of them have a picture of what is where.
+"""
+
+from mkdocs.structure.files import Files
+
+from lessons.site.failure_pictures import FAILURES, failure_picture
+from lessons.site.front_matter import beginning, fix_in_words, front_matter
+from lessons.site.message_causes import Causes
+from lessons.site.templating import templates
+from samedevice.catalog import Cause, Message, load
+
+INDEX = "causes/index.md"
+
+_GROUPS = {  # by the numbers of the lessons that fix them
+    "A tensor or a model stayed behind": ("01", "02", "03", "04", "05", "07", "08"),
+    "Indexing, NumPy, checkpoints, optimizers": ("06", "09", "17"),
+    "Loaders, workers, the machine": ("14", "15", "16"),
+    "Several GPUs": ("10", "11", "12", "13"),
+    "Libraries": ("18", "19", "20", "21", "22"),
+}
+_NAMED = 3  # messages of a cause that its page names; of the others, if they are several, it has the numbers
+
+
+def cause_pages(site: Files, causes: dict[str, Causes]) -> dict[str, str]:
+    """Return the Markdown of each page, by its place among the files of the site.
+
+    Args:
+        site: the files of the site, to whose lessons the pages link.
+        causes: of each message, by its id, the causes that its page lists.
+    """
+    pages = {f"causes/{cause.id}.md": _page(cause, site, causes) for cause in load().causes.values()}
+    return {INDEX: _index_page(), **pages}
+
+
+def _page(cause: Cause, site: Files, causes: dict[str, Causes]) -> str:
+    lesson = site.get_file_from_path(f"notebooks/{cause.lesson}.ipynb")
+    messages = sorted(_messages(cause, causes), key=lambda message: (-message.reports, message.id))
+    named = _NAMED if len(messages) > _NAMED + 1 else len(messages)  # a fold for one would hide what fits in its row
+    title = cause.title.replace("`", "")
+    return (
+        templates()
+        .get_template("catalog/cause.md.jinja")
+        .render(
+            front_matter=front_matter(title, _description(cause)),
+            cause=cause,
+            picture=failure_picture(cause.id) if cause.id in FAILURES else None,
+            lesson=load().lessons[cause.lesson] if lesson else None,
+            wider=load().causes.get(cause.within),
+            cases=_cases(cause),
+            named=messages[:named],
+            others=messages[named:],
+        )
+    )
+
+
+def _description(cause: Cause) -> str:
+    return f"Fix: {fix_in_words(cause, 90)} ({beginning(cause.why.replace('`', ''), 110)})"
+
+
+def _messages(cause: Cause, causes: dict[str, Causes]) -> list[Message]:
+    return [load().messages[name] for name, listed in causes.items() if cause.id in listed.ids]
+
+
+def _cases(cause: Cause) -> list[Cause]:
+    return [case for case in load().causes.values() if case.within == cause.id]
+
+
+def _index_page() -> str:
+    groups = {heading: _of_lessons(numbers) for heading, numbers in _GROUPS.items()}
+    assert sum(map(len, groups.values())) == len([cause for cause in load().causes.values() if not cause.within])
+    return (
+        templates()
+        .get_template("catalog/causes.md.jinja")
+        .render(
+            front_matter=front_matter(
+                "Causes of PyTorch device errors",
+                "Why PyTorch raises device errors. For each cause: the lines to change, and how to check it.",
+            ),
+            groups=groups,
+            cases=_cases,
+        )
+    )
+
+
+def _of_lessons(numbers: tuple[str, ...]) -> list[Cause]:
+    return [cause for cause in load().causes.values() if cause.lesson[:2] in numbers and not cause.within]

@@ -1,0 +1,74 @@
+"""The navigation: the tabs of mkdocs.yml, the lessons in their groups, and what stands below a page that lists it.
+
+A page for each message would weigh on every other page, so the navigation has their index alone. They still have the
+index's tab, and breadcrumbs that lead up to it.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import Files
+from mkdocs.structure.nav import Navigation
+from mkdocs.structure.pages import Page
+
+from samedevice.catalog import load
+
+_LESSONS = "notebooks/*.ipynb"
+
+
+class HomePage(Page):
+    """The home page as the first of a tab. Anywhere but at the top level, MkDocs takes none for the home page."""
+
+    @property
+    def is_homepage(self) -> bool:
+        return True
+
+
+def expand_navigation(config: MkDocsConfig) -> list[Any] | None:
+    """mkdocs.yml's nav, with the lessons in the place of `notebooks/*.ipynb`."""
+    return config.nav and _expanded(config.nav, _lessons(Path(config.config_file_path).parent / "notebooks"))
+
+
+def _expanded(items: list[Any], lessons: list[Any]) -> list[Any]:
+    expanded: list[Any] = []
+    for item in items:
+        if isinstance(item, dict):
+            ((title, part),) = item.items()
+            expanded.append({title: _expanded(part, lessons) if isinstance(part, list) else part})
+        else:
+            expanded += lessons if item == _LESSONS else [item]
+    return expanded
+
+
+def _lessons(folder: Path) -> list[Any]:
+    """The notebooks in the groups and in the order of the catalog, then those that it does not know."""
+    there = {path.stem: f"notebooks/{path.name}" for path in sorted(folder.glob("*.ipynb"))}
+    groups: dict[str, list[str]] = {}
+    for lesson in load().lessons.values():
+        if lesson.slug in there:
+            groups.setdefault(lesson.group, []).append(there.pop(lesson.slug))
+    return [*({group: pages} for group, pages in groups.items()), *there.values()]
+
+
+def places(items: list[Any]) -> Iterator[str]:
+    """Each page that a nav names, at whatever depth."""
+    for item in items:
+        for part in item.values() if isinstance(item, dict) else [item]:
+            yield from places(part) if isinstance(part, list) else [part]
+
+
+def add_home_page(files: Files, config: MkDocsConfig) -> None:
+    """Give the home page's file its page, which the navigation then takes."""
+    if home := files.get_file_from_path("index.md"):
+        HomePage(None, home, config)
+
+
+def place_below_indexes(nav: Navigation, files: Files) -> None:
+    """Let a page that the navigation leaves out have the index of its folder above it, and with it the index's tab."""
+    indexes = {PurePosixPath(page.file.src_uri).parent: page for page in nav.pages if page.is_index}
+    for file in files.documentation_pages():
+        if file.page and file.page not in nav.pages:
+            # MkDocs expects a section here, but asks no more of it than a page has too.
+            file.page.parent = indexes.get(PurePosixPath(file.src_uri).parent)  # type: ignore[assignment]

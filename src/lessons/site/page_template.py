@@ -1,0 +1,62 @@
+"""The pages of docs/ are Jinja templates: `{{ figures.bench.date }}` is a figure, `{{ lessons() }}` a list.
+
+What a page may name is what `_names` gives. A name that is not there, or a figure that no run wrote, fails the build in
+one sentence. Notebooks and the pages that are made from the catalog are not filled in: their braces are code or quoted
+text. Braces that are code on a page of docs/ stand between {% raw %} and {% endraw %}.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined, TemplateError, TemplateSyntaxError
+
+from lessons.site.build_error import BuildError
+from lessons.site.explorer_page import Placements
+from lessons.site.failure_pictures import failure_picture
+from lessons.site.figures import Figures, share, written
+from lessons.site.known_differences import known_differences
+from lessons.site.lesson_index import lesson_list
+from lessons.site.run_tables import Runs
+from samedevice.catalog import load
+
+
+def filled_in(markdown: str, name: str, root: Path) -> str:
+    """`markdown` of docs/NAME with what it names in its places; `root` is the folder of results/ and notebooks/.
+
+    Raises:
+        BuildError: it names what is not there, or is no template.
+    """
+    try:
+        return page_environment().from_string(markdown).render(_names(root))
+    except TemplateError as error:
+        line = f", line {error.lineno} below its front matter," if isinstance(error, TemplateSyntaxError) else ""
+        raise BuildError(
+            f"docs/{name}{line} cannot be filled in: {error.message}. What a page may name is in"
+            f" {Path(__file__).name}; braces that are code stand between {{% raw %}} and {{% endraw %}}."
+        ) from None
+
+
+def page_environment() -> Environment:
+    environment = Environment(
+        # Not "{#", with which attributes of a heading may begin.
+        comment_start_string="{{#",
+        comment_end_string="#}}",
+        undefined=StrictUndefined,
+        finalize=written,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["share"] = share
+    return environment
+
+
+def _names(root: Path) -> dict[str, Any]:
+    return {
+        "figures": Figures(root / "results"),
+        "runs": Runs(root),
+        "placements": Placements(root),
+        "catalog": load(),
+        "lessons": lambda: lesson_list(root / "notebooks"),
+        "known_differences": known_differences,
+        "picture": failure_picture,
+    }

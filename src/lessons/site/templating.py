@@ -1,0 +1,35 @@
+"""Jinja templates for the pages that are made from data: Markdown, into which no text of the data brings markup.
+
+The templates write Markdown, so Jinja's own escaping, which is for HTML, is off. A template passes each text through
+one of the filters instead: `escaped` shows it letter by letter, `sentences` also marks code, `fence` makes a block.
+Where a template writes HTML, `html` shows a line of code letter by letter, and `change` gives the lines of a cause.
+"""
+
+import functools
+import html
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from lessons.site.escaping import escaped, fence, sentences
+from samedevice.doctor.report import change
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+@functools.cache
+def templates() -> Environment:
+    """Return the templates of this folder, by names such as "catalog/claims.md.jinja"."""
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {"escaped": escaped, "sentences": sentences, "fence": fence, "change": change, "html": _html}
+    return environment
+
+
+def _html(line: str) -> str:
+    return html.escape(line, quote=False)
