@@ -1,12 +1,12 @@
 """Does the simulation answer as PyTorch's CUDA build? Replays what tools/record recorded and counts.
 
     python tools/conformance.py [--show N]           writes results/conformance.json
-    python tools/conformance.py known                writes the list of known misses anew: read its diff
+    python tools/conformance.py known                writes the lists of known misses anew: read their diff
     python tools/conformance.py compare FILE FILE    two recordings: where do they differ?
 
 outcome: both work, or both raise. exact: the same devices, or the same type and text of the error. A program has to
 answer exactly. What is recorded is in tests/conformance; its first line says of which torch, where and when. Beside it
-stands which operators are known to answer otherwise, and how: a test compares that list, case by case.
+stands which operators and questions are known to answer otherwise, and how: a test compares that list, case by case.
 """
 
 import gzip
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import torch
 
 import results
-from record import operators, programs
+from record import operators, optimizers, programs, questions
 from samedevice import simulate_cuda
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -57,10 +57,10 @@ def recording(what: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     return read(_nearest(what))
 
 
-def known_misses() -> Path:
-    """The list of the operators' known misses, which stands beside their recording."""
-    recorded = _nearest("operators")
-    return recorded.with_name(recorded.name.replace("operators.jsonl.gz", "known-misses.jsonl"))
+def known_misses(what: str) -> Path:
+    """The list of the known misses of a recording, which stands beside it."""
+    recorded = _nearest(what)
+    return recorded.with_name(recorded.name.replace(".jsonl.gz", "-known-misses.jsonl"))
 
 
 def as_line(miss: Comparison) -> str:
@@ -112,9 +112,37 @@ def replay_programs(rows: list[dict[str, Any]]) -> Iterator[Comparison]:
             yield Comparison(row["program"], _answer(row), programs.ask(there[row["program"]]))
 
 
+def replay_questions(rows: list[dict[str, Any]]) -> Iterator[Comparison]:
+    for row in rows:
+        with simulate_cuda(devices=2):
+            found = questions.ask(row["family"], row["question"])
+        yield Comparison(_question(row), _answer(row), found)
+
+
+def replay_optimizers(rows: list[dict[str, Any]]) -> Iterator[Comparison]:
+    there = {(case.told, case.number): case for case in optimizers.cases()}
+    with simulate_cuda(devices=2):
+        for row in rows:
+            case = there.get((row["optimizer"], row["number"]))
+            yield Comparison(_question(row), _answer(row), optimizers.ask(case, row["placement"]) if case else None)
+
+
+REPLAY = {
+    "operators": replay_operators,
+    "programs": replay_programs,
+    "questions": replay_questions,
+    "optimizers": replay_optimizers,
+}
+WITH_KNOWN_MISSES = ("operators", "questions", "optimizers")
+
+
 def _question(row: dict[str, Any]) -> str:
     if "program" in row:
         return str(row["program"])
+    if "family" in row:
+        return f"{row['family']}: {row['question']}"
+    if "optimizer" in row:
+        return f"{row['optimizer']} {row['number']} on {', '.join(row['placement'])}"
     shapes = ", ".join(f"{shape} {device}" for shape, device in zip(row["shapes"], row["placement"], strict=True))
     return f"{row['op']} {row['variant']}({shapes}) {row['kind']}, sample {row['sample']}"
 
@@ -147,25 +175,29 @@ def main(arguments: list[str]) -> int:
         return 2
     warnings.simplefilter("ignore")
     header, rows = recording("operators")
-    found = list(replay_operators(rows))
+    found = {what: list(replay(recording(what)[1])) for what, replay in REPLAY.items()}
     if arguments == ["known"]:
-        misses = sorted(as_line(case) for case in found if not case.exact)
-        known_misses().write_text("".join(f"{line}\n" for line in misses), "utf-8")
+        for what in WITH_KNOWN_MISSES:
+            misses = sorted(as_line(case) for case in found[what] if not case.exact)
+            known_misses(what).write_text("".join(f"{line}\n" for line in misses), "utf-8")
         return 0
     show = int(arguments[1]) if arguments else 0
-    cases = [case for case in found if case.simulated is not None]
-    asked = list(replay_programs(recording("programs")[1]))
-    for miss in [case for case in [*asked, *cases] if not case.exact][:show]:
+    cases = [case for case in found["operators"] if case.simulated is not None]
+    asked, lines = found["programs"], found["questions"]
+    for miss in [case for case in [*asked, *cases, *lines] if not case.exact][:show]:
         print(miss)
     figures = {
         "recorded": {key: header[key] for key in ("torch", "cuda", "asked", "recorded")},
         "operators": len({(row["op"], row["variant"]) for row in rows}),
         "cases": len(cases),
-        "skipped": len(found) - len(cases),
+        "skipped": len(found["operators"]) - len(cases),
         "outcome": round(sum(case.same_outcome for case in cases) / len(cases), 5),
         "exact": round(sum(case.exact for case in cases) / len(cases), 5),
         "programs": len(asked),
         "programs_exact": sum(case.exact for case in asked),
+        "questions": len(lines),
+        "questions_outcome": round(sum(case.same_outcome for case in lines) / len(lines), 5),
+        "questions_exact": round(sum(case.exact for case in lines) / len(lines), 5),
     }
     print(json.dumps(figures))
     results.write("conformance", figures)

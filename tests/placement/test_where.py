@@ -167,3 +167,13 @@ def test_no_code_of_the_program_runs():
 
     loud = Loud()
     assert [row.name for row in where(loud).rows] == ["loud"]
+
+
+def test_a_program_without_a_file_may_contain_a_dictionary(capsys):
+    program = (
+        'batch = {"x": torch.ones(2), "y": [torch.ones(1)]}\nlayer = torch.nn.Linear(2, 2)\nprint(where(batch, layer))'
+    )
+    exec(compile(program, "<stdin>", "exec"), {"__name__": "__main__", "torch": torch, "where": where})
+    printed = capsys.readouterr().out
+    assert "batch" in printed
+    assert "layer" in printed

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812
 from torch.testing._internal.autocast_test_lists import AutocastTestLists
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.checkpoint import checkpoint
 
 from samedevice import simulate_cuda
@@ -327,3 +328,28 @@ def test_nothing_of_autocast_is_left_when_the_simulation_has_ended() -> None:
     autocast.stop()
     assert standing() == before
     assert not torch._C._dispatch_tls_is_dispatch_key_included("AutocastCUDA")
+
+
+class CountsCasts(TorchDispatchMode):
+    """Count the casts that happen inside."""
+
+    casts = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.casts += func is torch.ops.aten._to_copy.default
+        return func(*args, **(kwargs or {}))
+
+
+def test_a_parameter_is_cast_once_whatever_the_grad_mode(two_gpus: None) -> None:
+    weight = torch.ones(3, 3, device="cuda", requires_grad=True)
+    x = torch.ones(3, 3, device="cuda", dtype=torch.float16)
+    with torch.autocast("cuda"), CountsCasts() as mode:
+        with torch.no_grad():
+            x @ weight
+            x @ weight
+        x @ weight
+    assert mode.casts == 1
+    with torch.autocast("cuda", cache_enabled=False), CountsCasts() as mode:
+        x @ weight
+        x @ weight
+    assert mode.casts == 2

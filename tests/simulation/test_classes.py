@@ -1,7 +1,10 @@
 """A tensor's class does not tell where it is: torch.Tensor, nn.Parameter and a user's own are one on every device."""
 
 import copy
+import gc
 import pickle
+import weakref
+from collections.abc import Iterator
 
 import pytest
 import torch
@@ -137,3 +140,37 @@ def test_tensors_can_be_swapped_between_devices() -> None:
     torch.utils.swap_tensors(here, there)
     assert (str(here.device), here.shape, str(there.device), there.shape) == ("cpu", (3,), "cuda:0", (2,))
     assert (hasattr(here, "tag"), there.tag, str((there + 1).device)) == (False, 1, "cuda:0")
+
+
+@pytest.fixture
+def sharded_on_meta() -> Iterator[torch.Tensor]:
+    """A DTensor on meta, in a group of one process."""
+    from torch import distributed
+    from torch.distributed.tensor import Shard, distribute_tensor, init_device_mesh
+
+    distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
+    with torch.device("meta"):
+        whole = torch.empty(8, 3)
+    yield distribute_tensor(whole, init_device_mesh("cpu", (1,)), [Shard(0)])
+    distributed.destroy_process_group()
+
+
+def test_a_tensor_like_a_dtensor_is_a_dtensor_which_module_to_empty_needs(sharded_on_meta: torch.Tensor) -> None:
+    made = torch.empty_like(sharded_on_meta, device="cpu")
+    assert (type(made), str(made.device), made.shape) == (type(sharded_on_meta), "cpu", (8, 3))
+    assert type(torch.zeros_like(made)) is type(made)
+    with pytest.raises(NotImplementedError, match="keep DTensor on the CPU"):
+        torch.empty_like(sharded_on_meta, device="cuda")
+
+
+def test_a_class_of_a_program_can_be_freed_after_its_tensors(two_gpus: None) -> None:
+    class Mine(torch.Tensor):
+        pass
+
+    made = weakref.ref(Mine)
+    x = torch.ones(2).as_subclass(Mine).to("cuda")
+    assert isinstance(x, Mine)
+    del Mine, x
+    gc.collect()  # the twin, which holds the class
+    gc.collect()
+    assert made() is None

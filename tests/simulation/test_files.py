@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 import torch
@@ -149,6 +150,13 @@ def test_a_pickle_holds_the_device_and_tensors_without_elements_too(two_gpus: No
     for x in (torch.arange(4.0).cuda(1)[1:], torch.empty(0, 3, device="cuda:1")):
         loaded = pickle.loads(pickle.dumps(x))
         assert (str(loaded.device), loaded.tolist(), loaded.shape) == ("cuda:1", x.tolist(), x.shape)
+
+
+def test_a_pickle_of_a_gpu_that_is_not_here_is_refused_with_pytorchs_text(two_gpus: None) -> None:
+    pickled = pickle.dumps(torch.ones(2).cuda(1))
+    with patch("torch.cuda.device_count", return_value=1), pytest.raises(RuntimeError) as refusal:
+        pickle.loads(pickled)
+    assert str(refusal.value).startswith("Attempting to deserialize object on CUDA device 1 but")
 
 
 def test_storages_say_where_they_are_and_move(two_gpus: None) -> None:

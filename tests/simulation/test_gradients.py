@@ -399,3 +399,34 @@ def test_values_assigned_by_indices_from_elsewhere_get_no_gradient(device: str) 
     # The assignment moves the indices, its derivative does not.
     expected = f"indices should be either on cpu or on the same device as the indexed tensor ({device})"
     assert refusal(x.sum().backward) == expected
+
+
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        (lambda x: x * x, "found at least two devices, cuda:0 and cpu!"),
+        (lambda x: x.pow(2), "found at least two devices, cuda:0 and cpu!"),
+        (
+            torch.relu,
+            "got self is on cpu, different from other tensors on cuda:0 (when checking argument in method "
+            "wrapper_CUDA_threshold_backward)",
+        ),
+        (
+            lambda x: x.softmax(0),
+            "got output is on cpu, different from other tensors on cuda:0 (when checking argument in method "
+            "wrapper_CUDA__softmax_backward_data)",
+        ),
+    ],
+)
+def test_what_a_hook_unpacks_on_the_cpu_does_not_meet_a_gradient_of_the_gpu(
+    function: Any, text: str, two_gpus: None
+) -> None:
+    x = torch.ones(2, device="cuda", requires_grad=True)
+    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor.cpu(), lambda tensor: tensor):
+        y = function(x)
+    with pytest.raises(RuntimeError) as refusal:
+        y.sum().backward()
+    assert str(refusal.value) == f"Expected all tensors to be on the same device, but {text}"
+    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor.cpu(), lambda tensor: tensor.cuda()):
+        function(x).sum().backward()
+    assert x.grad is not None and x.grad.device == x.device

@@ -3,6 +3,8 @@
 import multiprocessing.spawn
 import os
 import re
+import subprocess
+import sys
 import threading
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
@@ -165,6 +167,33 @@ def test_batches_are_pinned_through_and_through(two_gpus: None) -> None:
     with pytest.raises(RuntimeError) as refusal:
         list(DataLoader([torch.ones(2, device="cuda")], pin_memory=True))
     assert str(refusal.value) == "cannot pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned"
+
+
+def test_what_a_spawned_worker_made_on_a_gpu_is_not_pinned(two_gpus: None) -> None:
+    batches: Any = iter(DataLoader(Makes(), num_workers=1, multiprocessing_context="spawn", pin_memory=True))
+    with pytest.raises(RuntimeError) as refusal:
+        next(batches)
+    batches._shutdown_workers()  # its thread uses CUDA, which ends with the simulation
+    text = str(refusal.value)
+    assert text.startswith("Caught RuntimeError in pin memory thread for device 0.\n")
+    assert text.strip().endswith("cannot pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned")
+
+
+WITHOUT_A_FILE = """
+from torch.utils.data import DataLoader
+class Night(list):
+    pass
+print(len(list(DataLoader(Night([1, 2]), num_workers=1, multiprocessing_context="spawn"))))
+"""
+
+
+def test_a_spawned_worker_does_not_find_a_class_of_a_program_without_a_file() -> None:
+    """As in a notebook: what lesson 16 says of both messages."""
+    run = subprocess.run([sys.executable, "-c", WITHOUT_A_FILE], capture_output=True, text=True, timeout=120)
+    assert run.returncode == 1
+    attribute = "Can't get attribute 'Night' on <module '__main__' (built-in)>"
+    assert attribute in run.stderr or "module '__main__' has no attribute 'Night'" in run.stderr  # from 3.14 on
+    assert re.search(r"RuntimeError: DataLoader worker \(pid\(s\) \d+\) exited unexpectedly", run.stderr)
 
 
 @pytest.mark.parametrize("shuffle", [True, False])

@@ -268,6 +268,70 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         lambda: numpy.asarray(cuda(2)),
         "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.",
     ),
+    # dtypes, where the CPU has other words
+    "product of two dtypes": (
+        lambda: cuda(2, 3) @ cuda(3, 2).half(),
+        "expected mat1 and mat2 to have the same dtype, but got: float != c10::Half",
+    ),
+    "linear of another dtype, no bias": (
+        lambda: nn.Linear(3, 2, bias=False).cuda()(cuda(2, 3).double()),
+        "expected mat1 and mat2 to have the same dtype, but got: double != float",
+    ),
+    "convolution of another dtype": (
+        lambda: F.conv2d(cuda(1, 2, 4, 4).half(), cuda(2, 2, 2, 2)),
+        "Input type (torch.cuda.HalfTensor) and weight type (torch.cuda.FloatTensor) should be the same",
+    ),
+    "convolution of integers": (
+        lambda: F.conv2d(cuda(1, 2, 4, 4).byte(), cuda(2, 2, 2, 2)),
+        "Input type (torch.cuda.ByteTensor) and weight type (torch.cuda.FloatTensor) should be the same",
+    ),
+    "dilated convolution of another dtype": (
+        lambda: F.conv3d(cuda(1, 2, 4, 4, 4).double(), cuda(2, 2, 2, 2, 2), dilation=2),
+        "Input type (torch.cuda.DoubleTensor) and weight type (torch.cuda.FloatTensor) should be the same",
+    ),
+    "transposed convolution of another dtype": (
+        lambda: F.conv_transpose2d(cuda(1, 2, 4, 4).half(), cuda(2, 2, 2, 2)),
+        "Input type (torch.cuda.HalfTensor) and weight type (torch.cuda.FloatTensor) should be the same",
+    ),
+    "depthwise convolution of another dtype": (
+        lambda: F.conv2d(cuda(1, 2, 4, 4).half(), cuda(2, 1, 2, 2), groups=2),
+        "expected scalar type Half but found Float",
+    ),
+    "bias of another dtype": (
+        lambda: nn.Conv2d(2, 2, 2).cuda()(cuda(1, 2, 4, 4).half()),
+        "Input type (c10::Half) and bias type (float) should be the same",
+    ),
+    "embedding of floats": (
+        lambda: nn.Embedding(3, 2).cuda()(cuda(2)),
+        "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+        "torch.cuda.FloatTensor instead (while checking arguments for embedding)",
+    ),
+    "embedding bag of floats": (
+        lambda: F.embedding_bag(cuda(2, 2), cuda(3, 2)),
+        "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+        "torch.cuda.FloatTensor instead (while checking arguments for embedding_bag_cuda)",
+    ),
+    "embedding of floats with a norm": (
+        lambda: nn.Embedding(3, 2, max_norm=1.0).cuda()(cuda(2)),
+        "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+        "torch.cuda.FloatTensor instead (while checking arguments for embedding_renorm_)",
+    ),
+    "mask of floats": (
+        lambda: cuda(3).masked_fill(cuda(3), 1.0),
+        "masked_fill only supports boolean masks, but got dtype Float",
+    ),
+    "mask of bytes": (
+        lambda: cuda(3).masked_fill_(cuda(3).byte(), cuda()),
+        "masked_fill only supports boolean masks, but got dtype Byte",
+    ),
+    "masked_scatter of another dtype": (
+        lambda: cuda(3).masked_scatter(cuda(3).bool(), cuda(3).half()),
+        "masked_scatter_: expected self and source to have same dtypes but got Float and Half",
+    ),
+    "masked_scatter by floats": (
+        lambda: cuda(3).masked_scatter_(cuda(3), cuda(3)),
+        "masked_scatter_ only supports boolean masks, but got mask with dtype float",
+    ),
 }  # fmt: skip
 
 

@@ -270,3 +270,16 @@ def test_a_copy_is_counted_once_under_a_mode(x: torch.Tensor) -> None:
         kept = [torch.zeros(1000, device="cuda"), torch.zeros(1000).cuda()]
     assert torch.cuda.memory_allocated() - before == 2 * 4096
     del kept
+
+
+def test_a_function_mode_is_told_a_factory_in_the_words_of_the_program(two_gpus: None) -> None:
+    class Told(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            calls.append((func, args, kwargs))
+            return func(*args, **(kwargs or {}))
+
+    calls: list[Any] = []
+    with Told():
+        made = torch.zeros(2, device="cuda")
+    assert calls == [(torch.zeros, (2,), {"device": "cuda"})]
+    assert made.device == torch.device("cuda:0")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from torch import nn
+from torch import distributed, nn
 from torch.nn import parallel
 from torch.nn.parallel import comm
 
@@ -102,10 +102,13 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         lambda: parallel.gather([{"a": cuda(0)}, {"a": cuda(1), "b": cuda(1)}], 0),
         "All dicts must have the same number of keys",
     ),
-    "nccl": (
-        lambda: torch.cuda.nccl.all_reduce([cuda(0), cuda(1)]),
-        "samedevice does not simulate NCCL: between GPUs of one process use torch.cuda.comm, between processes "
-        'torch.distributed with the backend "gloo"',
+    "nccl on one GPU": (
+        lambda: torch.cuda.nccl.all_reduce([cuda(0), cuda(0)]),
+        "inputs must be on unique devices",
+    ),
+    "nccl on the CPU": (
+        lambda: torch.cuda.nccl.broadcast([torch.ones(2)]),
+        "input and output elements have to be cuda dense Tensors",
     ),
 }
 
@@ -258,3 +261,48 @@ def test_an_error_of_a_replica_shows_pytorchs_and_the_programs_frames() -> None:
 def test_a_replica_has_no_parameters_to_ask_for_its_device() -> None:
     with pytest.raises(StopIteration, match="Caught StopIteration in replica 0 on device 0"):
         replicated(lambda m, x: x.to(next(m.parameters()).device), 0, 1)(BATCH)
+
+
+def test_nccl_is_there_and_computes_between_gpus() -> None:
+    assert torch.distributed.is_nccl_available()
+    assert torch.distributed.is_backend_available("nccl")
+    assert torch.cuda.nccl.version() >= (2, 20)
+    assert len(torch.cuda.nccl.unique_id()) == 128
+    one, other = torch.full((2,), 1.0, device="cuda:0"), torch.full((2,), 2.0, device="cuda:1")
+    assert torch.cuda.nccl.is_available([one, other])
+    assert not torch.cuda.nccl.is_available([one, one])
+    assert not torch.cuda.nccl.is_available([one.cpu()])
+    gathered = [torch.empty(4, device="cuda:0"), torch.empty(4, device="cuda:1")]
+    torch.cuda.nccl.all_gather([one, other], gathered)
+    assert [x.tolist() for x in gathered] == [[1, 1, 2, 2], [1, 1, 2, 2]]
+    scattered = [torch.empty(1, device="cuda:0"), torch.empty(1, device="cuda:1")]
+    torch.cuda.nccl.reduce_scatter([one, other], scattered)
+    assert [x.tolist() for x in scattered] == [[3], [3]]
+    torch.cuda.nccl.all_reduce([one, other])
+    assert (one.tolist(), other.tolist(), str(other.device)) == ([3, 3], [3, 3], "cuda:1")
+    torch.cuda.nccl.broadcast([one.zero_(), other])
+    assert other.tolist() == [0, 0]
+    assert comm.reduce_add([one + 1, other + 2]).tolist() == [3, 3]
+
+
+@pytest.mark.skipif(not distributed.is_available(), reason="this torch has no torch.distributed")
+def test_weights_that_are_sharded_over_gpus_say_so() -> None:
+    cuda(0)  # PyTorch imports DTensor here
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard
+
+    distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
+    try:
+        mesh = init_device_mesh("cuda", (1,))
+        model = torch.nn.Linear(2, 2).cuda()
+        fully_shard(model, mesh=mesh)
+        weight = model.weight
+        assert (str(weight.device), weight.is_cuda, weight.is_cpu, weight.get_device()) == ("cuda:0", True, False, 0)
+        optimizer = torch.optim.Adam(model.parameters())
+        model(torch.ones(1, 2, device="cuda")).sum().backward()
+        optimizer.step()
+        assert weight.grad is not None
+        assert str(weight.grad.device) == "cuda:0"
+        assert str(optimizer.state[weight]["exp_avg"].device) == "cuda:0"
+    finally:
+        distributed.destroy_process_group()

@@ -258,3 +258,68 @@ def test_every_kernel_and_check_is_of_an_operator_that_torch_has() -> None:
     assert [name for name in names if kernels._composed(name)[1] is None] == []
     tables = {signature.partition(".")[0] for signature in schema._entries()}
     assert set(checks.BY_HAND) <= tables
+
+
+CPU_HALF_ATTENTION = "Could not run 'aten::_scaled_dot_product_flash_attention_for_cpu' with arguments from the 'CUDA'"
+ONE_OF_TWO = f"{SAME}found at least two devices, cuda:0 and cpu!"
+
+
+@pytest.mark.parametrize(
+    ("program", "text"),
+    [
+        (lambda: torch.ldexp(cuda(2), torch.tensor(2)), ONE_OF_TWO),
+        (lambda: cpu(2).ldexp_(cuda(2).long()), ONE_OF_TWO),
+        (lambda: torch._foreach_mul([cpu()], cuda()), "scalar tensor expected to be on cpu but is on cuda:0"),
+        (lambda: torch._foreach_div_([cuda(2)], cuda(index=1)), "scalar tensor is expected to be on cuda:0 but"),
+        (
+            lambda: torch._foreach_addcmul(*[[cuda(2)]] * 3, cuda(1)),
+            "Expected scalars to be on CPU, got cuda:0 instead.",
+        ),
+        (
+            lambda: torch.conv_tbc(cuda(5, 2, 3), cpu(3, 3, 4), cuda(4)),
+            text_b("mat2", "cpu", "cuda:0", "wrapper_CUDA_addmm_"),
+        ),
+        (lambda: scaled_dot_product_attention(*[cpu(1, 1, 3, 8)] * 3, attn_mask=cuda(3, 3)), CPU_HALF_ATTENTION),
+        (
+            lambda: torch.asarray(cpu(2), device="cuda", copy=False),
+            "can't alias tensor from device 'cpu' to 'cuda'.",
+        ),
+        (
+            lambda: torch.asarray(cuda(2), device="cuda", copy=False),
+            "can't alias tensor from device 'cuda:0' to 'cuda'.",
+        ),
+        (
+            lambda: torch.linalg.lstsq(cuda(3, 2), cuda(3, 1), driver="gelsd"),
+            "torch.linalg.lstsq: `driver` other than `gels` is not supported on CUDA",
+        ),
+        (
+            lambda: torch.linalg.svd(cuda(3, 2), driver="gels"),
+            "torch.linalg.svd: unknown svd driver gels in svd_cusolver computation. ",
+        ),
+        (
+            lambda: torch.poisson(cuda(2), torch.Generator()),
+            "Expected a 'cuda' device type for generator but found 'cpu'",
+        ),
+        (
+            lambda: torch._standard_gamma(cuda(2), generator=torch.Generator()),
+            "Expected a 'cuda' device type for generator but found 'cpu'",
+        ),
+    ],
+)
+def test_single_functions_refuse_as_on_cuda(program: Callable[[], object], text: str) -> None:
+    with pytest.raises((RuntimeError, ValueError)) as refusal:
+        program()
+    assert str(refusal.value).startswith(text)
+
+
+def test_single_functions_take_what_cuda_takes() -> None:
+    assert not cuda(2).is_set_to(cpu(2))
+    assert torch.conv_tbc(cuda(5, 2, 3), cuda(3, 3, 4), cpu(4)).device == torch.device("cuda:0")
+    assert torch._foreach_mul([cuda(2)], 2 * cpu(1))[0].tolist() == [2, 2]
+    assert torch.asarray(cuda(2), device="cuda:0", copy=False).is_cuda
+    assert torch.linalg.svdvals(cuda(3, 2), driver="gesvdj").is_cuda
+    for name in ("magma", "cusolver", "default"):
+        assert torch.backends.cuda.preferred_linalg_library(name).name.lower() == name
+    exponent = cpu().requires_grad_()
+    torch.ldexp(cuda(2), exponent).sum().backward()
+    assert exponent.grad is not None and exponent.grad.device == torch.device("cpu")

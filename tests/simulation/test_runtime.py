@@ -4,6 +4,7 @@ import copy
 import gc
 import io
 import os
+import pickle
 import subprocess
 import sys
 import time
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 import torch
+import torch.nn.functional as F  # noqa: N812 - its usual name
 from torch import arange, empty_strided, full, linspace, ones, rand, randn, randperm, zeros
 from torch.profiler import ProfilerActivity
 
@@ -227,8 +229,8 @@ def test_memory_is_counted_in_blocks_per_gpu() -> None:
     held = torch.zeros(1000, device="cuda:1")  # 4000 bytes: 8 blocks of 512
     view = held[:10]
     assert torch.cuda.memory_allocated(1) - before == 4096
-    assert torch.cuda.mem_get_info(1) == (properties.MEMORY - before - 4096, properties.MEMORY)
-    assert torch.accelerator.memory_allocated(1) == torch.cuda.memory_reserved(1) == before + 4096
+    assert torch.cuda.mem_get_info(1) == (properties.MEMORY - torch.cuda.memory_reserved(1), properties.MEMORY)
+    assert torch.accelerator.memory_allocated(1) == before + 4096
     del held
     assert torch.cuda.memory_allocated(1) - before == 4096
     del view
@@ -237,7 +239,7 @@ def test_memory_is_counted_in_blocks_per_gpu() -> None:
     assert torch.cuda.max_memory_allocated(1) == before + 8192
     torch.cuda.reset_peak_memory_stats(1)
     assert torch.cuda.max_memory_allocated(1) == before
-    assert "allocated_bytes.all.peak" in torch.cuda.memory_summary(1)
+    assert "PyTorch CUDA memory summary, device ID 1" in torch.cuda.memory_summary(1)
 
 
 def test_the_most_that_was_held_is_known_where_nobody_asked_before() -> None:
@@ -376,3 +378,130 @@ def test_only_memory_of_the_cpu_is_pinned() -> None:
             pin()
         assert str(refusal.value) == text
     assert torch.tensor([1.0], device="cuda", pin_memory=True).is_cuda  # PyTorch looks at the flag on the CPU only
+
+
+# What pickle says by its newest and by its first protocol.
+OBJECTS_OF_CPP: dict[str, tuple[Callable[[], Any], str, str]] = {
+    "torch.cuda.Stream": (
+        lambda: torch.cuda.Stream(), "cannot pickle 'Stream' object",
+        "'Stream' object cannot be interpreted as an integer",
+    ),
+    "the current stream": (
+        lambda: torch.cuda.current_stream(), "cannot pickle 'Stream' object",
+        "'Stream' object cannot be interpreted as an integer",
+    ),
+    "torch.Stream": (
+        lambda: torch.Stream("cuda"), "cannot pickle 'torch.Stream' object", "cannot pickle 'Stream' object",
+    ),
+    "torch.cuda.Event": (
+        lambda: torch.cuda.Event(), "cannot pickle 'Event' object",
+        "'Event' object cannot be interpreted as an integer",
+    ),
+    "torch.Event": (
+        lambda: torch.Event("cuda"), "cannot pickle 'torch.Event' object", "cannot pickle 'Event' object",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", OBJECTS_OF_CPP)
+def test_streams_and_events_are_neither_pickled_nor_copied(kind: str) -> None:
+    make, text, first = OBJECTS_OF_CPP[kind]
+    for use in (pickle.dumps, copy.copy, copy.deepcopy, lambda x: torch.save({"a": x}, io.BytesIO())):
+        with pytest.raises(TypeError) as refusal:
+            use(make())
+        assert str(refusal.value) == text
+    with pytest.raises(TypeError) as refusal:
+        pickle.dumps(make(), 0)
+    assert str(refusal.value) == first
+
+
+def test_streams_have_no_order() -> None:
+    one, other = torch.cuda.Stream(), torch.cuda.Stream()
+    assert [one < other, one <= other, one > other, one >= other, one < 3] == [False] * 5
+    assert [one != other, one != 3, one == 3, one == None, one != None] == [True, True, False, False, False]  # noqa: E711
+
+
+def test_properties_of_a_gpu_are_read_only() -> None:
+    told = torch.cuda.get_device_properties(0)
+    assert repr(type(told)) == "<class 'torch._C._CudaDeviceProperties'>"
+    with pytest.raises(AttributeError) as fixed:
+        told.name = "x"
+    assert str(fixed.value) == "property of '_CudaDeviceProperties' object has no setter"
+    with pytest.raises(TypeError) as refusal:
+        copy.deepcopy(told)
+    assert str(refusal.value) == "cannot pickle 'torch._C._CudaDeviceProperties' object"
+
+
+OVERFLOW = "Overflow when unpacking DeviceIndex"
+OF_INT8: dict[str, tuple[Callable[[], Any], str]] = {
+    "set_device": (lambda: torch.cuda.set_device(1000), "device id must be non-negative!-24"),
+    "device": (lambda: torch.cuda.device(1000).__enter__(), OVERFLOW),
+    "synchronize": (lambda: torch.cuda.synchronize(1000), OVERFLOW),
+    "current_stream": (lambda: torch.cuda.current_stream(1000), OVERFLOW),
+    "memory_allocated": (lambda: torch.cuda.memory_allocated(1000), OVERFLOW),
+}
+
+
+@pytest.mark.parametrize("case", OF_INT8)
+def test_the_index_of_a_gpu_is_an_int8(case: str) -> None:
+    torch.cuda.init()
+    use, text = OF_INT8[case]
+    with pytest.raises(RuntimeError) as refusal:
+        use()
+    assert str(refusal.value) == text
+    torch.cuda.set_device(257)
+    assert torch.cuda.current_device() == 1
+
+
+OTHER_REFUSALS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "dlpack": (
+        lambda: torch.ones(3, device="cuda").__dlpack__(stream=-2), OverflowError,
+        "can't convert negative int to unsigned",
+    ),
+    "event": (
+        lambda: torch.cuda.Event(enable_timing="x"), TypeError,  # type: ignore[arg-type]
+        "'str' object cannot be interpreted as an integer",
+    ),
+    "pinned": (
+        lambda: torch.ones(3, device="cuda", dtype=torch.bfloat16).pin_memory(), RuntimeError,
+        "cannot pin 'CUDABFloat16Type' only dense CPU tensors can be pinned",
+    ),
+    "map_": (
+        lambda: torch.ones(3, device="cuda", dtype=torch.bfloat16).map_(torch.ones(3), max), TypeError,
+        "map_: expected CUDABFloat16Type for 'other' (got torch.FloatTensor)",
+    ),
+    "map2_": (
+        lambda: torch.ones(3, device="cuda").map2_(torch.ones(3), torch.ones(3), max), TypeError,
+        "map2_: expected torch.cuda.FloatTensor for argument 'x' (got torch.FloatTensor)",
+    ),
+    "convolution": (
+        lambda: F.conv1d(torch.ones(1, 3, 4, device="cuda", dtype=torch.bfloat16), torch.ones(2, 3, 1)), RuntimeError,
+        "Input type (CUDABFloat16Type) and weight type (torch.FloatTensor) should be the same",
+    ),
+    "type": (lambda: torch.ones(3).type("torch.cuda.Foo"), ValueError, "invalid type: 'torch.cuda.Foo'"),
+    "attention": (
+        lambda: F.scaled_dot_product_attention(
+            torch.ones(1, 1, 2, 8, device="cuda").half(), torch.ones(1, 1, 2, 8), torch.ones(1, 1, 2, 8)
+        ),
+        RuntimeError,
+        "Expected query, key, and value to have the same dtype, but got query.dtype: c10::Half key.dtype: float "
+        "and value.dtype: float instead.",
+    ),
+    "error": (lambda: torch.cuda.check_error(2), torch.cuda.CudaError, "out of memory (2)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", OTHER_REFUSALS)
+def test_what_else_is_refused_in_cudas_words(case: str) -> None:
+    use, kind, text = OTHER_REFUSALS[case]
+    with pytest.raises(kind) as refusal:
+        use()
+    assert str(refusal.value) == text
+
+
+def test_a_bfloat16_tensor_that_was_written_to_has_the_name_that_cpp_gives_it() -> None:
+    x = torch.ones(3, device="cuda", dtype=torch.bfloat16, requires_grad=True)
+    y = x.exp()
+    y.add_(1)
+    with pytest.raises(RuntimeError, match=r"an inplace operation: \[CUDABFloat16Type \[3\]\], which is output 0"):
+        y.sum().backward()

@@ -1,11 +1,16 @@
 """Compiled code runs eagerly under a simulation, one notice says so, and torch.fx traces as ever."""
 
+import io
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from torch import nn
+from torch._dynamo.exc import TorchRuntimeError
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from samedevice import simulate_cuda
 
@@ -36,14 +41,87 @@ def test_torch_compile_runs_eagerly_with_one_notice(notices: list[warnings.Warni
     def add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         return x + y
 
-    with pytest.raises(RuntimeError) as refusal:
-        add(x, x.cpu())
-    assert str(refusal.value) == (
-        "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"
-    )
+    assert torch.equal(add(x, x), x * 2)
     ours = [str(notice.message) for notice in notices if "samedevice" in str(notice.message)]
     assert ours == ["samedevice does not simulate compilers: what torch.compile returns runs eagerly on simulated GPUs"]
     assert notices[0].filename == __file__
+
+
+def add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return x + y
+
+
+def add_new(x: torch.Tensor) -> torch.Tensor:
+    return x + torch.ones(3)
+
+
+class Sum(nn.Module):
+    """A module with a tensor that does not move."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+        self.rest = torch.ones(3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.weight + self.rest
+
+    def twice(self, x: torch.Tensor) -> torch.Tensor:
+        return add(x, x) * self.rest
+
+
+def said_of_fakes(function: Any, *devices: str) -> str:
+    """What torch.compile says of fake tensors on these devices, which PyTorch has without a GPU."""
+    torch._dynamo.reset()
+    with FakeTensorMode(), torch.no_grad(), pytest.raises(TorchRuntimeError) as refusal:
+        torch.compile(function, backend="eager")(*(torch.ones(3, device=device) for device in devices))
+    return str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("function", "devices"),
+    [(add, ("cuda", "cpu")), (add, ("cpu", "cuda")), (add, ("cuda:0", "cuda:1")), (add_new, ("cuda:0",))],
+)
+def test_a_compiled_function_fails_as_the_compiler_does(function: Any, devices: tuple[str, ...]) -> None:
+    expected = said_of_fakes(function, *devices)
+    with simulate_cuda(devices=2), pytest.warns(UserWarning, match="runs eagerly"):
+        compiled = torch.compile(function)
+        arguments = [torch.ones(3, device=device, requires_grad=True) for device in devices]
+        with pytest.raises(TorchRuntimeError) as refusal:
+            compiled(*arguments)
+        with pytest.raises(RuntimeError, match=r"^Expected all tensors to be on the same device"):
+            function(*arguments)
+    assert str(refusal.value) == expected
+    assert refusal.value.__suppress_context__
+
+
+def test_a_compiled_module_or_method_fails_as_the_compiler_does() -> None:
+    with simulate_cuda(devices=1), pytest.warns(UserWarning, match="runs eagerly"):
+        x, model = torch.ones(3, device="cuda"), Sum().cuda()
+        for call in (torch.compile(model), torch.compile(model.twice), torch.compile(fullgraph=True)(model)):
+            with pytest.raises(TorchRuntimeError) as refusal:
+                call(x)
+            assert "self.rest" in str(refusal.value)
+            assert "from user code" in str(refusal.value)
+        model.compile()
+        with pytest.raises(TorchRuntimeError):
+            model(x)
+        assert (model.weight.is_cuda, model.weight.requires_grad, model.rest.is_cuda) == (True, True, False)
+        model.rest = model.rest.cuda()
+        model(x).sum().backward()
+        assert model.weight.grad is not None
+
+
+def test_what_the_compiler_does_not_refuse_fails_as_eager_code_does() -> None:
+    def read(x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+        return x[index]
+
+    with simulate_cuda(devices=1), pytest.warns(UserWarning, match="runs eagerly"):
+        index = torch.tensor([0], device="cuda")
+        with pytest.raises(RuntimeError) as refusal:
+            torch.compile(read)(torch.ones(3), index)
+    text = "indices should be either on cpu or on the same device as the indexed tensor (cpu)"
+    assert (type(refusal.value), str(refusal.value)) == (RuntimeError, text)
 
 
 def test_what_is_compiled_in_a_simulation_compiles_when_it_has_ended() -> None:
@@ -110,3 +188,66 @@ def test_torch_export_of_a_module_on_a_gpu_is_refused_and_of_one_on_the_cpu_work
         model, x = nn.Linear(2, 2), torch.ones(1, 2)
         with pytest.raises(NotImplementedError, match=r"samedevice does not simulate torch.export: .* to the CPU"):
             torch.export.export(model.cuda(), (x.cuda(),))
+
+
+UNTRACEABLE: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "two devices": (
+        lambda: torch.jit.trace(add, (torch.ones(3, device="cuda"), torch.ones(3))), RuntimeError,
+        "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!",
+    ),
+    "by name": (
+        lambda: torch.jit.trace(
+            add, example_kwarg_inputs={"x": torch.ones(3, device="cuda:1"), "y": torch.ones(3, device="cuda:0")}
+        ),
+        RuntimeError,
+        "Expected all tensors to be on the same device, but found at least two devices, cuda:1 and cuda:0!",
+    ),
+    "module": (
+        lambda: torch.jit.trace(nn.Linear(3, 2).cuda(), torch.ones(1, 3)), RuntimeError,
+        "Expected all tensors to be on the same device, but got mat1 is on cpu, different from other tensors on cuda:0 "
+        "(when checking argument in method wrapper_CUDA_addmm)",
+    ),
+    "module, by method": (
+        lambda: torch.jit.trace_module(nn.Linear(3, 2), {"forward": torch.ones(1, 3, device="cuda")}), RuntimeError,
+        "Expected all tensors to be on the same device, but got mat1 is on cuda:0, different from other tensors on cpu "
+        "(when checking argument in method wrapper_CUDA_addmm)",
+    ),
+    "no inputs": (lambda: torch.jit.trace(add), TypeError, "'NoneType' object is not iterable"),
+    "module without inputs": (
+        lambda: torch.jit.trace(nn.Linear(3, 2)), RuntimeError, "example_kwarg_inputs should be a dict",
+    ),
+    "a number": (lambda: torch.jit.trace(add, 3), TypeError, "'int' object is not iterable"),
+    "what is no tensor": (
+        lambda: torch.jit.trace(lambda x: 3, torch.ones(3, device="cuda")), RuntimeError,
+        "Only tensors, lists, tuples of tensors, or dictionary of tensors can be output from traced functions",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", UNTRACEABLE)
+def test_tracing_fails_where_the_function_does(notices: list[warnings.WarningMessage], case: str) -> None:
+    trace, kind, text = UNTRACEABLE[case]
+    with pytest.raises(kind) as refusal:
+        trace()
+    assert str(refusal.value) == text
+
+
+def test_a_module_on_the_cpu_is_saved_as_torchscript(notices: list[warnings.WarningMessage], tmp_path: Path) -> None:
+    model = nn.Sequential(nn.Linear(3, 2), nn.ReLU())
+    x = torch.ones(1, 3)
+    for name, scripted in (
+        ("script", torch.jit.script(model)),
+        ("trace", torch.jit.trace(model, x)),
+        ("moved", torch.jit.trace(model.cuda(), x.cuda()).cpu()),
+    ):
+        file = io.BytesIO()
+        torch.jit.save(scripted, file)
+        file.seek(0)
+        assert torch.equal(torch.jit.load(file)(x), model(x))
+        scripted.save(tmp_path / name)
+        assert torch.equal(torch.jit.load(tmp_path / name)(x), model(x))
+        assert "linear" in scripted.code + str(scripted.graph) + str(scripted.graph.inputs())
+    with pytest.raises(NotImplementedError, match=r"samedevice does not simulate TorchScript on a GPU: .* to the CPU"):
+        torch.jit.save(model.cuda(), io.BytesIO())
+    with pytest.raises(AttributeError, match=r"'Linear' object has no attribute 'save'"):
+        nn.Linear(1, 1).save()

@@ -44,6 +44,37 @@ def test_a_nested_simulation_of_more_gpus_is_refused_and_changes_nothing() -> No
         assert torch.cuda.device_count() == 2
 
 
+def draws(device: str) -> list[object]:
+    torch.manual_seed(2)
+    torch.cuda.manual_seed(9)  # which does nothing where there is no GPU
+    x = torch.randn(3, device=device)
+    generator = torch.Generator(device).manual_seed(4)
+    state = generator.get_state()
+    drawn = [torch.rand(2, generator=generator, device=device).tolist() for _ in range(2)]
+    generator.set_state(state)
+    again = torch.rand(2, generator=generator, device=device).tolist()
+    return [x.tolist(), drawn, again, torch.nn.functional.dropout(x).tolist(), torch.randn(2).tolist()]
+
+
+def test_with_the_cpus_generator_gpus_draw_what_the_cpu_does() -> None:
+    on_the_cpu = draws("cpu")
+    with simulate_cuda(devices=2, rng="cpu"):
+        assert draws("cuda:1") == on_the_cpu
+        with simulate_cuda(devices=1):
+            assert draws("cuda:0") == on_the_cpu
+        with pytest.raises(RuntimeError, match="rng='cuda' cannot start inside it"):
+            simulate_cuda(devices=1, rng="cuda").start()
+    with simulate_cuda(devices=2):
+        assert draws("cuda:1") != on_the_cpu
+        with pytest.raises(RuntimeError, match="rng='cpu' cannot start inside it"):
+            simulate_cuda(devices=1, rng="cpu").start()
+
+
+def test_another_word_for_the_generators_is_refused() -> None:
+    with pytest.raises(ValueError, match='rng must be "cpu" or "cuda", whose numbers the GPUs draw; got \'gpu\''):
+        simulate_cuda(rng="gpu")  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(("visible", "seen"), [("1", 1), ("0,1", 2), ("1,0", 2), ("", 0), ("-1", 0), ("0,7,1", 1)])
 def test_cuda_visible_devices_hides_gpus(monkeypatch: pytest.MonkeyPatch, visible: str, seen: int) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
@@ -55,6 +86,24 @@ def test_hidden_gpus_cannot_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     with simulate_cuda(devices=2), pytest.raises(RuntimeError, match="No CUDA GPUs are available"):
         torch.zeros(1, device="cuda")
+
+
+def test_an_accelerator_that_nobody_checked_is_named_where_there_is_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    with simulate_cuda(devices=1):
+        assert torch.accelerator.current_accelerator(check_available=True) is None
+        chosen = torch.accelerator.current_accelerator() or "cpu"
+        with pytest.raises(RuntimeError, match="No CUDA GPUs are available"):
+            torch.nn.Linear(3, 1).to(chosen)
+
+
+def test_a_line_that_asks_for_another_accelerator_leaves_the_batch_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)  # also on a Mac
+    with simulate_cuda(devices=1):
+        model = torch.nn.Linear(3, 1).to(torch.accelerator.current_accelerator())
+        chosen = "mps" if torch.backends.mps.is_available() else "cpu"
+        with pytest.raises(RuntimeError, match="got mat1 is on cpu, different from other tensors on cuda:0"):
+            model(torch.ones(4, 3).to(chosen))
 
 
 def test_a_program_may_hide_gpus_until_it_uses_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -100,14 +100,6 @@ def test_they_have_the_cpus_values_on_the_gpu(case: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_sparse_tensor_and_one_of_the_cpu_are_refused(two_gpus: None) -> None:
-    with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
-        coo("cuda") @ ones("cpu")
-    with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
-        coo("cuda") + coo("cpu")
-
-
-@pytest.mark.filterwarnings("ignore")
 def test_a_nested_tensor_is_where_the_first_of_its_tensors_is(two_gpus: None) -> None:
     """torch/nested/__init__.py, nested_tensor: the device is that of the leftmost tensor, unless one is named."""
     x = torch.ones(2, 3, device="cuda:1", requires_grad=True)
@@ -139,16 +131,58 @@ def test_gradients_of_nested_tensors_are_refused_in_one_sentence(two_gpus: None)
     assert torch.nested.as_nested_tensor([x, x]).device == torch.device("cuda:0")
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_jagged_nested_tensors_say_that_they_are_not_simulated(two_gpus: None) -> None:
-    x = torch.ones(3, 2, device="cuda")
-    for make in (
-        lambda: torch.nested.nested_tensor([torch.ones(2)], layout=torch.jagged, device="cuda"),
-        lambda: torch.nested.as_nested_tensor([x, x], layout=torch.jagged),
-        lambda: torch.nested.nested_tensor_from_jagged(x, torch.tensor([0, 1, 3], device="cuda")),
-    ):
-        with pytest.raises(NotImplementedError, match="does not simulate nested tensors of the jagged layout"):
-            make()
+def jagged(device: str, **options: Any) -> torch.Tensor:
+    values, offsets = torch.ones(6, 3, device=device, **options), torch.tensor([0, 2, 6], device=device)
+    return torch.nested.nested_tensor_from_jagged(values, offsets)
+
+
+def test_jagged_nested_tensors_are_where_their_values_are(two_gpus: None) -> None:
+    x = jagged("cuda:1")
+    assert x.is_cuda and not x.is_cpu and not jagged("cpu").is_cuda
+    moved = [x, x.sin(), x * 2, x + x, x.values(), x.offsets(), x.sum(1), jagged("cpu").to(HOME), x.unbind()[0]]
+    moved += [torch.ones(3, device=HOME) * x, torch.ones_like(x), torch.empty_like(jagged("cpu"), device=HOME)]
+    moved += [torch.nested.as_nested_tensor([torch.ones(2, 3), torch.ones(4, 3)], layout=torch.jagged, device=HOME)]
+    assert {str(tensor.device) for tensor in moved} == {HOME}
+    assert {str(tensor.device) for tensor in (x.cpu(), x.cpu().offsets(), torch.ones_like(x, device="cpu"))} == {"cpu"}
+    assert torch.equal(x.to_padded_tensor(0.0).cpu(), jagged("cpu").to_padded_tensor(0.0))
+
+
+def test_gradients_of_jagged_nested_tensors_go_back_where_they_came_from(two_gpus: None) -> None:
+    values, layer = torch.ones(6, 3, requires_grad=True), nn.Linear(3, 4).cuda()
+    x = torch.nested.nested_tensor_from_jagged(values, torch.tensor([0, 2, 6])).cuda()
+    layer(x).sum().backward()
+    assert (str(values.grad.device), str(layer.weight.grad.device)) == ("cpu", "cuda:0")
+    assert torch.equal(layer.weight.grad.cpu(), torch.full((4, 3), 6.0))
+
+
+JAGGED: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "itself elsewhere": (
+        lambda x: x + x.cpu(),
+        "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!",
+    ),
+    "a vector": (
+        lambda x: torch.ones(3) * x,
+        "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!",
+    ),
+    "a layer": (
+        lambda x: nn.Linear(3, 5)(x),
+        "Expected all tensors to be on the same device, but got mat1 is on cuda:0, different from other tensors on cpu "
+        "(when checking argument in method wrapper_CUDA_addmm)",
+    ),
+    "a matrix": (
+        lambda x: x @ torch.ones(3, 5),
+        "Expected all tensors to be on the same device, but got mat2 is on cpu, different from other tensors on cuda:0 "
+        "(when checking argument in method wrapper_CUDA_mm)",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", JAGGED)
+def test_a_jagged_nested_tensor_and_one_elsewhere_are_refused_as_by_cuda(case: str, two_gpus: None) -> None:
+    compute, text = JAGGED[case]
+    with pytest.raises(RuntimeError) as caught:
+        compute(jagged("cuda"))
+    assert str(caught.value) == text
 
 
 APART: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
@@ -202,3 +236,13 @@ def test_a_device_or_a_list_brings_the_parts_of_a_sparse_tensor_together() -> No
             torch.sparse_csr_tensor(torch.tensor([0, 1, 2]), torch.tensor([0, 1]), values, (2, 2), device=HOME),
         ]
         assert [str(tensor.device) for tensor in made] == [HOME] * 4
+
+
+def test_a_jagged_nested_tensor_is_saved_and_pinned_by_its_values(two_gpus: None) -> None:
+    file = io.BytesIO()
+    torch.save(jagged("cuda:1"), file)
+    for where, device in ((None, HOME), ("cpu", "cpu")):
+        file.seek(0)
+        assert str(torch.load(file, map_location=where, weights_only=False).device) == device
+    assert jagged("cpu").pin_memory().is_pinned() and not jagged("cuda").is_pinned()
+    assert jagged("cuda").type() == "torch.cuda.FloatTensor"

@@ -84,6 +84,11 @@ CASES: dict[str, Callable[[Data], Any]] = {
     "vmap, attention": lambda d: vmap(lambda r: F.scaled_dot_product_attention(*[r[None, None]] * 3))(d.x),
     "vmap, cosine_similarity": lambda d: vmap(lambda row: F.cosine_similarity(row, d.w[0], dim=0))(d.x),
     "vmap, one_hot": lambda d: vmap(lambda i: F.one_hot(i, 3))(d.index),
+    "vmap, a cumulative product's gradients": lambda d: vmap(grad(lambda row: row.cumprod(0).sum()))(d.x),
+    "vmap, a slice written": lambda d: vmap(lambda row: row.slice_scatter(row[:1], 0, 1, 2))(d.x),
+    "grad, attention": lambda d: grad(lambda x: F.scaled_dot_product_attention(x, x, x).sum())(d.x[None]),
+    "jvp, cosine_similarity": lambda d: jvp(lambda x: F.cosine_similarity(x, d.w[:1]), (d.x,), (d.x,)),
+    "grad, quantile": lambda d: grad(lambda x: x.quantile(0.5))(d.x),
     "vmap, quantile": lambda d: vmap(lambda row: row.quantile(0.5))(d.x),
     "jvp": lambda d: jvp(d.layer, (d.x,), (torch.ones_like(d.x),)),
     "vjp": lambda d: vjp(d.layer, d.x)[1](torch.ones_like(d.x)),
@@ -121,3 +126,146 @@ def test_a_tensor_of_the_cpu_is_refused_inside_a_transform_too(two_gpus: None) -
         assert str(refusal.value) == (
             "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"
         )
+
+
+def on_two(a: str, b: str) -> str:
+    return f"Expected all tensors to be on the same device, but found at least two devices, {a} and {b}!"
+
+
+def accused(argument: str, here: str, there: str, method: str) -> str:
+    return (
+        f"Expected all tensors to be on the same device, but got {argument} is on {here}, different from other tensors "
+        f"on {there} (when checking argument in method wrapper_CUDA_{method})"
+    )
+
+
+def ones(*shape: int) -> torch.Tensor:
+    return torch.ones(shape)
+
+
+def gpu(*shape: int) -> torch.Tensor:
+    return torch.ones(shape, device="cuda")
+
+
+def stacked_modules(device: str, x: torch.Tensor) -> Any:
+    models = [nn.Linear(3, 2).to(device) for _ in range(2)]
+    parameters, buffers = stack_module_state(models)
+    return vmap(lambda p, b: functional_call(models[0], (p, b), (x,)))(parameters, buffers)
+
+
+def per_sample(x: torch.Tensor, target: torch.Tensor) -> Any:
+    network = nn.Linear(3, 5).cuda()
+
+    def loss(parameters: Any, x: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+        return F.cross_entropy(functional_call(network, parameters, (x,)), target)
+
+    return vmap(grad(loss), in_dims=(None, 0, 0))(dict(network.named_parameters()), x, target)
+
+
+# What C++ alone holds: what a transform wraps, views that a rule of vmap makes, and what is computed of these.
+REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
+    "vmap, linear": (
+        lambda: vmap(lambda w, x: F.linear(x, w), in_dims=(None, 0))(gpu(4, 3), ones(2, 3)),
+        accused("mat2", "cuda:0", "cpu", "mm"),
+    ),
+    "vmap, a product": (
+        lambda: vmap(lambda x, y: x @ y)(gpu(2, 3), ones(2, 3)),
+        accused("mat2", "cpu", "cuda:0", "bmm"),
+    ),
+    "vmap, a number of each row": (lambda: vmap(lambda x, y: x + y)(gpu(2, 3), ones(2)), on_two("cuda:0", "cpu")),
+    "vmap, results": (lambda: vmap(lambda x, y: x * 2 + y * 2)(gpu(2, 3), ones(2, 3)), on_two("cuda:0", "cpu")),
+    "vmap, sums": (lambda: vmap(lambda x, y: x.sum() + y.sum())(gpu(2, 3), ones(2, 3)), on_two("cuda:0", "cpu")),
+    "vmap, brought to the CPU": (lambda: vmap(lambda x: x + x.cpu())(gpu(2, 3)), on_two("cuda:0", "cpu")),
+    "vmap, random numbers": (
+        lambda: vmap(lambda x: x + torch.randn(3), randomness="different")(gpu(2, 3)),
+        on_two("cuda:0", "cpu"),
+    ),
+    "vmap, a loss": (
+        lambda: vmap(F.cross_entropy)(gpu(2, 4, 3), ones(2, 4).long()),
+        accused("index", "cpu", "cuda:0", "gather"),
+    ),
+    "vmap, with a history": (
+        lambda: vmap(lambda x, y: x @ (y * 2))(gpu(2, 3).requires_grad_(), ones(2, 3).requires_grad_()),
+        accused("mat2", "cpu", "cuda:0", "bmm"),
+    ),
+    "vmap in vmap": (
+        lambda: vmap(vmap(lambda x, y: x + y, in_dims=(0, None)), in_dims=(None, 0))(gpu(2, 3), ones(4, 3)),
+        on_two("cuda:0", "cpu"),
+    ),
+    "vmap, a convolution": (
+        lambda: vmap(F.conv2d)(gpu(2, 1, 3, 8, 8), ones(2, 4, 3, 3, 3)),
+        "Input type (torch.cuda.FloatTensor) and weight type (torch.FloatTensor) should be the same",
+    ),
+    "stacked modules, their input": (
+        lambda: stacked_modules("cuda", ones(5, 3)),
+        accused("mat2", "cuda:0", "cpu", "bmm"),
+    ),
+    "stacked modules": (lambda: stacked_modules("cpu", gpu(5, 3)), accused("mat2", "cpu", "cuda:0", "bmm")),
+    "gradients of each sample, the input": (
+        lambda: per_sample(ones(4, 6, 3), gpu(4, 6).long()),
+        accused("mat2", "cuda:0", "cpu", "mm"),
+    ),
+    "gradients of each sample, the target": (
+        lambda: per_sample(gpu(4, 6, 3), ones(4, 6).long()),
+        accused("index", "cpu", "cuda:0", "gather"),
+    ),
+    "jvp": (lambda: jvp(lambda x: x * ones(3), (gpu(3),), (gpu(3),)), on_two("cuda:0", "cpu")),
+    "jvp, a result": (lambda: jvp(lambda x: (x * 2) * gpu(3), (ones(3),), (ones(3),)), on_two("cuda:0", "cpu")),
+    "jacfwd": (lambda: jacfwd(lambda x: x @ ones(3, 2))(gpu(3)), accused("mat2", "cpu", "cuda:0", "mm")),
+    "vmap of jacrev": (lambda: vmap(jacrev(lambda x: x * ones(3)))(gpu(2, 3)), on_two("cuda:0", "cpu")),
+    "hessian": (lambda: hessian(lambda x: (x * ones(3)).sum())(gpu(3)), on_two("cuda:0", "cpu")),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_mixed_devices_are_refused_in_what_transforms_wrap(case: str, two_gpus: None) -> None:
+    program, text = REFUSED[case]
+    with pytest.raises(RuntimeError) as refusal:
+        program()
+    assert str(refusal.value) == text
+
+
+def test_what_leaves_a_transform_on_the_cpu_is_a_plain_tensor(two_gpus: None) -> None:
+    x = ones(2, 3).requires_grad_()
+    doubled = vmap(lambda row: row * 2)(x)
+    doubled.sum().backward()
+    results = [
+        doubled,
+        x.grad,
+        vmap(lambda x, y: y * 2)(gpu(2, 3), ones(2, 3)),
+        *jvp(torch.sin, (ones(3),), (ones(3),)),
+        *vjp(vmap(torch.sin), ones(3))[1](ones(3)),
+        jacfwd(torch.sin)(ones(3)),
+        grad(lambda x: vmap(torch.sin)(x).sum())(ones(3)),
+        vmap(lambda x: x.cpu())(gpu(2, 3)),
+    ]
+    assert {type(result) for result in results} == {torch.Tensor}
+    assert x.grad is not None and x.grad.tolist() == [[2, 2, 2], [2, 2, 2]]
+
+
+def test_a_dual_tensor_keeps_its_tangent_on_another_device(two_gpus: None) -> None:
+    with forward_ad.dual_level():
+        moved = forward_ad.unpack_dual(forward_ad.make_dual(gpu(3), gpu(3)).cpu() * 2)
+        assert moved.tangent.device == torch.device("cpu") and moved.tangent.tolist() == [2, 2, 2]
+
+
+def test_torch_get_device_tells_the_gpu_as_the_method_does(two_gpus: None) -> None:
+    tensors = [torch.ones(2), torch.ones(2, device="cuda"), torch.ones(2, device="cuda:1")]
+    assert [torch.get_device(tensor) for tensor in tensors] == [-1, 0, 1]
+
+
+def test_batched_gradients_are_held_to_the_device_of_their_tensor(two_gpus: None) -> None:
+    x = gpu(3).requires_grad_()
+    with pytest.raises(RuntimeError) as refusal:
+        torch.autograd.grad(x * 2, x, ones(2, 3), is_grads_batched=True)
+    assert str(refusal.value) == "invalid gradient at index 0 - expected device cuda:0 but got cpu"
+    jacobian = torch.autograd.functional.jacobian(lambda x: x.cpu() * 2, gpu(3), vectorize=True)
+    assert jacobian.device == torch.device("cuda:0") and torch.equal(jacobian.cpu(), 2 * torch.eye(3))
+
+
+def test_numpy_refuses_what_vmap_has_wrapped(two_gpus: None) -> None:
+    with pytest.raises(TypeError) as refusal:
+        vmap(lambda x: x.numpy())(gpu(2, 3))
+    assert str(refusal.value) == (
+        "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+    )

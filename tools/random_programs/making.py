@@ -72,7 +72,10 @@ def move(choose: Choices, program: Program) -> Line | None:
     text, how = choose(forms)
     source = f"{x}.clone()" if ".clone()" in text else f"{x}"
     copy = ["copy=True"] if x.device != device and "copy" not in how else []
-    return Line(text, (device,), f"{source}.to({', '.join([repr(CPU), *filter(None, [how]), *copy])})")
+    pinned = (
+        ".pin_memory()" if copy and device == CPU and "non_blocking" in text else ""
+    )  # native/TensorConversions.cpp
+    return Line(text, (device,), f"{source}.to({', '.join([repr(CPU), *filter(None, [how]), *copy])}){pinned}")
 
 
 def move_to_other(choose: Choices, program: Program) -> Line | None:

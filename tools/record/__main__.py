@@ -10,7 +10,6 @@ import json
 import mmap
 import os
 import platform
-import re
 import signal
 import subprocess
 import sys
@@ -19,16 +18,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from record.errors import ABOUT_DEVICES, not_asked
+
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 60  # for one operator or program
-
-# What runtime.c cannot do, and errors that come of values that no kernel computed. No answers about devices.
-NOT_ASKED = re.compile(
-    r"cu(FFT|BLAS|SOLVER|SPARSE|DNN|RAND)|CUDA (error|out of memory)|INTERNAL ASSERT|Could not run|nvrtc|"
-    r"negative entry|out of bounds|overflow|Declaration:|none are available|compute capability",
-    re.IGNORECASE,
-)
-ABOUT_DEVICES = re.compile(r"\bdevices?\b|\bcuda\b|\bcpu\b|torch\.\w*Tensor", re.IGNORECASE)
+SECONDS_FOR_A_LINE = 20
 
 
 def main(arguments: list[str]) -> None:
@@ -85,9 +79,10 @@ def gather(what: str) -> tuple[list[dict[str, Any]], list[str]]:
 def listen(what: str, part: int, parts: int) -> list[dict[str, Any]]:
     """What one worker prints.
 
-    But for programs no memory is used twice, so that what no kernel computed is zero and not what happened to be there.
+    But for programs and questions, which ask of memory too, no memory is used twice, so that what no kernel computed is
+    zero and not what happened to be there.
     """
-    settings = {} if what == "programs" else {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}
+    settings = {} if what in ("programs", "questions") else {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}
     if what == "placements":  # errors then say which line of C++ raised them
         settings |= {"TORCH_SHOW_CPP_STACKTRACES": "1", "TORCH_DISABLE_ADDR2LINE": "1"}
     command = [sys.executable, "-W", "ignore", "-m", "record", "worker", what, str(part), str(parts)]
@@ -112,16 +107,18 @@ def work(what: str, start: int, step: int) -> None:
     while start < len(questions):
         child = os.fork()
         if child == 0:
-            for at in range(start, len(questions), step):
+            # Each of the single lines has a process of its own, so that none depends on the ones before it.
+            for at in [start] if what == "questions" else range(start, len(questions), step):
                 reached[:] = at.to_bytes(8, "little")
-                signal.alarm(SECONDS)  # ends the process, also where C++ waits for what no kernel does
+                # Ends the process, also where C++ waits for what no kernel does.
+                signal.alarm(SECONDS_FOR_A_LINE if what == "questions" else SECONDS)
                 for answer in questions[at][1]:
                     print(json.dumps({"at": at} | answer), file=out)
             os._exit(0)  # not by way of C++'s destructors, which know of real GPUs only
-        if os.waitpid(child, 0)[1] == 0:
-            return
+        failed = os.waitpid(child, 0)[1] != 0
         at = int.from_bytes(reached[:], "little")
-        print(json.dumps({"at": at, "lost": questions[at][0]}), file=out)
+        if failed:
+            print(json.dumps({"at": at, "lost": questions[at][0]}), file=out)
         start = at + step
 
 
@@ -130,11 +127,24 @@ def program_questions() -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
 
     def answer(name: str, program: Any) -> Iterator[dict[str, Any]]:
         found = ask(program)
-        if not NOT_ASKED.search(found.get("message", "").replace("CUDA error: invalid device ordinal", "")):
+        if not not_asked(found.get("message", ""), "CUDA error: invalid device ordinal"):
             yield {"program": name} | found
 
     for name, program in programs().items():
         yield name, answer(name, program)
+
+
+def line_questions() -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
+
+    from record.questions import ask, questions
+
+    def answer(family: str, question: str) -> Iterator[dict[str, Any]]:
+        found = ask(family, question)
+        if not not_asked(found.get("message", ""), "Could not run|CUDA error: invalid device ordinal"):
+            yield {"family": family, "question": question} | found
+
+    for family, question in questions():
+        yield f"{family}: {question}", answer(family, question)
 
 
 def operator_questions() -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
@@ -152,7 +162,7 @@ def operator_answers(op: Any) -> Iterator[dict[str, Any]]:
     gpus = torch.cuda.device_count()
     for place, sample in enumerate(different(op)):
         result = reference(op, sample) if op.supports_out else None
-        home: dict[str, Any] = {}  # for each kind, the answer with everything on cuda:0
+        home: dict[str, dict[str, Any]] = {}
         forward: set[str] = set()  # the placements that a call accepts
         for kind, placement in kinds(op, sample, gpus):
             if kind.startswith("out=") and result is None:
@@ -161,34 +171,61 @@ def operator_answers(op: Any) -> Iterator[dict[str, Any]]:
                 continue
             group = kind.partition("=")[0]
             found = ask(op, sample, kind, placement, result)
-            said = found.get("message", "")
-            if group not in home:
-                home[group] = found
             if kind == "call" and "ok" in found:
                 forward.add(str(placement))
-            if NOT_ASKED.search(said) or found.get("error") == "OutOfMemoryError":
+            if not counts(found, home.setdefault(group, found)):
                 continue
-            if "error" in home[group] and (said == home[group].get("message") or not ABOUT_DEVICES.search(said)):
-                continue  # this cannot run here at all: only what a check on devices says counts
             yield {
                 "op": op.name, "variant": op.variant_test_name, "sample": sample.number, "shapes": sample.shapes,
                 "kind": kind, "placement": placement,
             } | found  # fmt: skip
 
 
+def counts(found: dict[str, Any], home: dict[str, Any]) -> bool:
+    """Whether an answer is one about devices; `home` is the answer to the same with everything on cuda:0."""
+    said = found.get("message", "")
+    if not_asked(said) or found.get("error") == "OutOfMemoryError":
+        return False
+    # Where it cannot run here at all, only what a check on devices says counts.
+    return "error" not in home or (said != home.get("message") and bool(ABOUT_DEVICES.search(said)))
+
+
+def optimizer_questions() -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
+    from record.optimizers import Case, ask, cases, placements
+
+    def answers(case: Case) -> Iterator[dict[str, Any]]:
+        import torch
+
+        home: dict[str, Any] = {}
+        for placement in placements(torch.cuda.device_count()):
+            found = ask(case, placement)
+            home = home or found
+            if counts(found, home):
+                yield {"optimizer": case.told, "number": case.number, "how": case.how, "placement": placement} | found
+
+    for case in cases():
+        yield case.told, answers(case)
+
+
 def placement_questions() -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
     from record.operators import OPERATORS
     from record.placements import tables
 
-    def not_asked(found: dict[str, Any]) -> bool:
+    def left_out(found: dict[str, Any]) -> bool:
         said = found.get("message", "")
-        return bool(said and (NOT_ASKED.search(said) or not ABOUT_DEVICES.search(said)))
+        return bool(said and (not_asked(said) or not ABOUT_DEVICES.search(said)))
 
     for (name, variant), op in OPERATORS.items():
-        yield " ".join(filter(None, (name, variant))), tables(op, not_asked)
+        yield " ".join(filter(None, (name, variant))), tables(op, left_out)
 
 
-QUESTIONS = {"programs": program_questions, "operators": operator_questions, "placements": placement_questions}
+QUESTIONS = {
+    "programs": program_questions,
+    "questions": line_questions,
+    "operators": operator_questions,
+    "optimizers": optimizer_questions,
+    "placements": placement_questions,
+}
 
 if __name__ == "__main__":
     main(sys.argv[1:])

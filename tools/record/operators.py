@@ -20,6 +20,8 @@ from torch.testing._internal.common_methods_invocations import op_db
 from torch.testing._internal.opinfo import core
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
+from record.errors import text
+
 OPERATORS = {(op.name, op.variant_test_name): op for op in op_db}
 # One of these suits every operator; most take the first.
 _DTYPES = (torch.float32, torch.int64, torch.complex64, torch.float16, torch.bfloat16, torch.float8_e4m3fn)
@@ -160,9 +162,3 @@ def reference(op: Any, sample: Sample) -> Any:
         isinstance(result, tuple) and all(isinstance(x, torch.Tensor) for x in result)
     )
     return result if fits else None
-
-
-def text(error: BaseException) -> str:
-    """An error's text without what differs from run to run: C++'s stack, and CUDA's advice after its first line."""
-    said = str(error).split("\nException raised")[0]
-    return said.split("\n")[0] if said.startswith("CUDA error") else said[:600]

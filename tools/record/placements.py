@@ -27,7 +27,8 @@ from torch.fx.operator_schemas import normalize_function
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import keystr, tree_flatten_with_path, tree_leaves
 
-from record.operators import Sample, ask, devices, different, reference, samples, text
+from record.errors import text
+from record.operators import Sample, ask, devices, different, reference, samples
 
 DEVICES = ("cpu", "cuda:0", "cuda:1")
 _MOST_TENSORS = 6

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from record.operators import text
+from record.errors import text
 
 FOLDER = Path(__file__).resolve().parents[2] / "tests" / "conformance" / "programs"
 

@@ -1,4 +1,4 @@
-"""Operators answer as PyTorch's CUDA build does: its recorded answers, replayed by tools/conformance.py.
+"""Operators and single lines answer as PyTorch's CUDA build does: its answers, replayed by tools/conformance.py.
 
 On the torch and the kind of machine that were recorded, what differs is exactly what the list of known misses says: one
 more is a fault, and one less is to be taken off the list. Another torch has other texts, and another kind of machine
@@ -9,27 +9,35 @@ import json
 import platform
 import sys
 import warnings
+from collections import Counter
 
 import pytest
 import torch
 
 import conformance
 
-HEADER, ROWS = conformance.recording("operators")
+# How many of the cases must have the same outcome elsewhere, and how many the same answer. The questions are about what
+# is hard to simulate, and about texts.
+ELSEWHERE = {"operators": (0.995, 0.97), "questions": (0.93, 0.8), "optimizers": (0.97, 0.97)}
+HEADER = conformance.recording("operators")[0]
 AS_RECORDED = (sys.platform, platform.machine(), torch.__version__.partition("+")[0]) == (
     "linux",
     HEADER["machine"],
     HEADER["torch"].partition("+")[0],
 )
-OUTCOME, EXACT = 0.995, 0.97  # of the cases, elsewhere
+
+
+@pytest.fixture(scope="module", params=conformance.WITH_KNOWN_MISSES)
+def what(request):
+    return request.param
 
 
 @pytest.fixture(scope="module")
-def replayed():
+def replayed(what):
     """Recorded cases beside what the simulation says."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # samples do what is deprecated; what is answered is the point
-        return list(conformance.replay_operators(ROWS))
+        return list(conformance.REPLAY[what](conformance.recording(what)[1]))
 
 
 def told(misses):
@@ -38,44 +46,53 @@ def told(misses):
 
 @pytest.mark.skipif(not AS_RECORDED, reason=f"recorded on Linux, {HEADER['machine']}, torch {HEADER['torch']}")
 class TestAsRecorded:
-    def test_no_case_differs_from_cuda_but_those_that_are_known_to(self, replayed):
-        known = set(conformance.known_misses().read_text("utf-8").splitlines())
+    def test_no_case_differs_from_cuda_but_those_that_are_known_to(self, what, replayed):
+        file = conformance.known_misses(what)
+        known = set(file.read_text("utf-8").splitlines())
         new = [case for case in replayed if not case.exact and conformance.as_line(case) not in known]
         lines = "\n".join(map(conformance.as_line, new))
         assert not new, (
             f"{len(new)} cases differ from CUDA's answer, or in another way than known. Make the simulation answer as "
-            f"recorded; where it cannot, put these lines into {conformance.known_misses().name}:\n{lines}\n{told(new)}"
+            f"recorded; where it cannot, put these lines into {file.name}:\n{lines}\n{told(new)}"
         )
 
-    def test_every_known_miss_still_differs(self, replayed):
+    def test_every_known_miss_still_differs(self, what, replayed):
+        file = conformance.known_misses(what)
         missed = {case.question for case in replayed if not case.exact}
-        lines = conformance.known_misses().read_text("utf-8").splitlines()
+        lines = file.read_text("utf-8").splitlines()
         gone = [line for line in lines if json.loads(line)["question"] not in missed]
         assert not gone, (
-            f"{len(gone)} known misses now answer as CUDA does. Take these lines out of "
-            f"{conformance.known_misses().name}:\n" + "\n".join(gone)
+            f"{len(gone)} known misses now answer as CUDA does. Take these lines out of {file.name}:\n"
+            + "\n".join(gone)
         )
 
 
 @pytest.mark.skipif(AS_RECORDED, reason="compared case by case above")
 class TestElsewhere:
-    def test_what_works_on_cuda_works_and_what_fails_there_fails(self, replayed):
+    def test_what_works_on_cuda_works_and_what_fails_there_fails(self, what, replayed):
         cases = [case for case in replayed if case.simulated is not None]
         misses = [case for case in cases if not case.same_outcome]
-        assert len(misses) <= (1 - OUTCOME) * len(cases), told(misses)
+        assert len(misses) <= (1 - ELSEWHERE[what][0]) * len(cases), told(misses)
 
-    def test_devices_and_messages_are_those_of_cuda(self, replayed):
+    def test_devices_and_messages_are_those_of_cuda(self, what, replayed):
         cases = [case for case in replayed if case.simulated is not None]
         misses = [case for case in cases if not case.exact]
-        assert len(misses) <= (1 - EXACT) * len(cases), told(misses)
+        assert len(misses) <= (1 - ELSEWHERE[what][1]) * len(cases), told(misses)
 
     def test_nearly_every_recorded_case_can_be_asked(self, replayed):
         assert sum(case.simulated is None for case in replayed) < 0.1 * len(replayed)
 
 
-def test_the_recording_says_how_it_was_made():
-    assert {"torch", "cuda", "asked", "how", "recorded", "python", "machine", "lost"} <= set(HEADER)
-    assert HEADER["cases"] == len(ROWS)
+def test_the_recording_says_how_it_was_made(what):
+    header, rows = conformance.recording(what)
+    assert {"torch", "cuda", "asked", "how", "recorded", "python", "machine", "lost"} <= set(header)
+    assert header["cases"] == len(rows)
+
+
+def test_each_recorded_question_is_one_of_the_files_and_recorded_once():
+    recorded = Counter((row["family"], row["question"]) for row in conformance.recording("questions")[1])
+    assert set(recorded.values()) == {1}
+    assert set(recorded) <= set(conformance.questions.questions())
 
 
 def test_recordings_are_small():

@@ -1,0 +1,24 @@
+"""The text of an error as it is recorded, and which errors are no answers about devices."""
+
+import re
+
+# What runtime.c cannot do, and errors that come of values that no kernel computed. A word begins with the library's
+# name: `wrapper_CUDA__cudnn_batch_norm` names a check on devices, which comes before cuDNN is asked.
+NOT_ASKED = re.compile(
+    r"\bcu(FFT|BLAS|SOLVER|SPARSE|DNN|RAND)|CUDA (error|out of memory)|INTERNAL ASSERT|Could not run|nvrtc|"
+    r"negative entry|out of bounds|overflow|Declaration:|none are available|compute capability|"
+    r"Invalid (learning rate|beta parameter|epsilon)|Learning rate should be",
+    re.IGNORECASE,
+)
+ABOUT_DEVICES = re.compile(r"\bdevices?\b|\bcuda\b|\bcpu\b|torch\.\w*Tensor", re.IGNORECASE)
+
+
+def not_asked(said: str, but: str = "(?!)") -> bool:
+    """Tell whether an error's text is no answer about devices; what matches `but` is one all the same."""
+    return bool(NOT_ASKED.search(re.sub(but, "", said)))
+
+
+def text(error: BaseException) -> str:
+    """An error's text without what differs from run to run: C++'s stack, and CUDA's advice after its first line."""
+    said = str(error).split("\nException raised")[0]
+    return said.split("\n")[0] if said.startswith("CUDA error") else said[:600]
