@@ -4,7 +4,9 @@
 PYTHON = python3
 # Of torch, for test-torch and record: as tested otherwise, unless named.
 VERSION = $(shell sed -n 's/^torch==//p' constraints.txt)
-PIP_INSTALL = -m pip install --disable-pip-version-check -c constraints.txt
+# pip with one line instead of hundreds.
+PIP = tools/quiet_pip.py
+PIP_INSTALL = $(PIP) -c constraints.txt
 # A file of tests is one process's, since its tests share what is slow to make.
 SIDE_BY_SIDE = -n 2 --dist loadfile --no-loadscope-reorder
 # The tests start some 200 processes: what they import is compiled once, whatever the environment says.
@@ -25,13 +27,15 @@ endif
 .DELETE_ON_ERROR:
 # Reached through two patterns, it would be removed as a mere step on the way.
 .PRECIOUS: %/bin/pip
-.PHONY: help site test test-rest check build offline install notebooks test-gpu verify test-cuda-build test-errors test-colab test-torch test-clients test-suites test-mutation doctor test-robustness bench lighthouse record card wheel test-wheel test-dist repository hashes audit
+.PHONY: help site test test-rest check build offline install notebooks test-gpu verify test-cuda-build test-errors test-colab test-torch test-clients test-suites test-mutation doctor test-robustness bench lighthouse record card pictures wheel test-wheel test-dist repository hashes audit
 
-help: ## say what each command does
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' Makefile
+help: ## say what the commands for every day do
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
+	@echo "Those for keepers, most of which CI runs, are in MAINTAINING.md."
 
 site: .venv/.site ## build the site and serve it on http://127.0.0.1:8000, rebuilt as you edit
 	@.venv/bin/python -c 'import socket; socket.create_server(("127.0.0.1", 8000)).close()' 2>/dev/null || { echo "Port 8000 is taken: stop what uses it (another make site?), then try again." >&2; exit 2; }
+	@.venv/bin/python tools/repository.py --check
 	@echo "The site will be on http://127.0.0.1:8000 (Ctrl+C stops it)."
 	@.venv/bin/mkdocs serve --dev-addr 127.0.0.1:8000
 
@@ -54,7 +58,7 @@ build: .venv/.site ## build the site into site/
 offline: .venv/.site ## build the site as one zip for reading from a disk: same-device-offline.zip
 	@.venv/bin/python tools/offline.py
 
-install: .venv/.everything ## install everything into .venv, run nothing
+install: .venv/.everything # install everything into .venv, run nothing
 	@echo "Everything is in .venv."
 
 notebooks: .venv/.everything ## execute the notebooks and store their outputs (one only: NB=notebooks/01-two-tensors.ipynb)
@@ -66,65 +70,72 @@ test-gpu: .venv/.everything ## run the notebooks on this machine's GPUs and writ
 verify: .venv/.everything ## run the notebooks on simulated GPUs and write results/simulated.json
 	@.venv/bin/python tools/verify.py simulated
 
-test-cuda-build: .venv-cuda/.everything ## simulation and notebooks on PyTorch's CUDA build (in .venv-cuda, several GB)
+test-cuda-build: .venv-cuda/.everything # simulation and notebooks on PyTorch's CUDA build (in .venv-cuda, several GB)
 	.venv-cuda/bin/pytest tests/simulation
 	SAMEDEVICE_GPUS=simulated .venv-cuda/bin/pytest --nbval notebooks
 
-test-errors: .venv-cuda/.everything ## each error of the lessons against PyTorch's CUDA build (no GPU needed; in .venv-cuda, several GB)
+test-errors: .venv-cuda/.everything # each error of the lessons against PyTorch's CUDA build (no GPU needed; in .venv-cuda, several GB)
 	@tools/record/record.sh .venv-cuda/bin/python tools/errors.py
 
-test-colab: .venv/.everything .venv-colab/.everything ## the lessons as Colab runs them, with its versions (in .venv-colab, several GB)
+test-colab: .venv/.everything .venv-colab/.everything # the lessons as Colab runs them, with its versions (in .venv-colab, several GB)
 	@.venv/bin/python tools/colab.py
 
-test-torch: .venv-torch-$(VERSION)/.everything ## the simulation on another torch: make test-torch VERSION=2.15.0 (own venv)
+test-torch: .venv-torch-$(VERSION)/.everything # the simulation on another torch: make test-torch VERSION=2.15.0 (own venv)
 	.venv-torch-$(VERSION)/bin/pytest tests/simulation tests/conformance -n 2 --dist loadfile
 
-test-clients: .venv-clients/.everything ## transformers, accelerate, Lightning and others on simulated GPUs (in .venv-clients)
+test-clients: .venv-clients/.everything # transformers, accelerate, Lightning and others on simulated GPUs (in .venv-clients)
 	.venv-clients/bin/pytest -c tests/clients/pytest.ini tests/clients
 
-test-suites: .venv-suites/.everything ## public packages' own test suites on a simulated GPU (in .venv-suites); writes results/suites.json
+test-suites: .venv-suites/.everything # public packages' own test suites on a simulated GPU (in .venv-suites); writes results/suites.json
 	@.venv-suites/bin/python tools/suites.py
 
-test-mutation: .venv/.everything ## break fixes, messages and checks on purpose: a test must be red each time; writes results/mutation.json (one lesson: NB=...)
+test-mutation: .venv/.everything # break fixes, messages and checks on purpose: a test must be red each time; writes results/mutation.json (one lesson: NB=...)
 	@PYTHONPATH=tools .venv/bin/python -m mutation $(NB)
 
-doctor: .venv/.everything ## how often the doctor is right about programs in the style of real code; writes results/doctor.json
+doctor: .venv/.everything # how often the doctor is right about programs in the style of real code; writes results/doctor.json
 	@.venv/bin/python tools/real_programs.py
 
-test-robustness: .venv/.everything ## 10,000 random programs on simulated GPUs, and 20,000 steps of training; writes results/robustness.json
+test-robustness: .venv/.everything # 10,000 random programs on simulated GPUs, and 20,000 steps of training; writes results/robustness.json
 	@OMP_NUM_THREADS=1 .venv/bin/python tools/robustness.py
 
-bench: .venv/.everything ## what a simulated GPU costs beside plain CPU tensors; writes results/bench.json (a minute)
+bench: .venv/.everything # what a simulated GPU costs beside plain CPU tensors; writes results/bench.json (a minute)
 	@OMP_NUM_THREADS=1 .venv/bin/python tools/bench.py
 
-lighthouse: .venv/.site tools/lighthouse/node_modules/.package-lock.json ## Lighthouse's scores of a page of each kind; writes results/lighthouse.json (ten minutes; needs Node)
+lighthouse: .venv/.site tools/lighthouse/node_modules/.package-lock.json # Lighthouse's scores of a page of each kind; writes results/lighthouse.json (ten minutes; needs Node)
 	@PYTHONPATH=tools .venv/bin/python -m lighthouse.measure
 
-record: .venv-cuda-$(VERSION)/.everything ## ask PyTorch's CUDA build what the simulation must answer (no GPU needed, several GB)
+record: .venv-cuda-$(VERSION)/.everything # ask PyTorch's CUDA build what the simulation must answer (no GPU needed, several GB)
 	tools/record/record.sh .venv-cuda-$(VERSION)/bin/python
 
-card: .venv/.everything ## draw docs/assets/card.png, shown beside links to the site, from card.svg and logo.svg (in Chromium)
+card: .venv/.everything # draw docs/assets/card.png, shown beside links to the site, from card.svg and logo.svg (in Chromium)
 	@.venv/bin/python tools/card.py
 
-wheel: .venv-release/.everything ## build the wheel and the source distribution into dist/
+pictures: .venv/.everything # make the README's pictures of what really runs: a terminal and the paste box (in Chromium)
+	@.venv/bin/python tools/pictures.py
+
+wheel: .venv-release/.everything # build the wheel and the source distribution into dist/
 	@rm -rf dist
 	@.venv-release/bin/python -m build --no-isolation --quiet
 	@.venv-release/bin/twine check --strict dist/*
 
-test-wheel: wheel ## build, install what was built into an empty environment elsewhere, and run it there (minutes; PyTorch is the large part)
+test-wheel: wheel # build, install what was built into an empty environment elsewhere, and run it there (minutes; PyTorch is the large part)
 	@.venv-release/bin/pytest -c tests/wheel/pytest.ini tests/wheel
 
-test-dist: .venv-release/.everything ## the same with the wheel that is in dist/ already: a release tests the very file that it publishes
+test-dist: .venv-release/.everything # the same with the wheel that is in dist/ already: a release tests the very file that it publishes
 	@.venv-release/bin/pytest -c tests/wheel/pytest.ini tests/wheel
 
-repository: .venv/bin/pip ## for a fork: make repository URL=https://github.com/OWNER/NAME
+repository: .venv/bin/pip ## once, before the first push: make repository URL=https://github.com/OWNER/NAME (a fork needs no such thing)
 	@.venv/bin/python tools/repository.py $(URL)
 
 hashes: .venv-tools/.everything ## write requirements/*.txt anew, with the hashes of the versions in constraints.txt
 	@.venv-tools/bin/python tools/hashes.py
 
-audit: .venv-tools/.everything ## ask PyPI for known vulnerabilities of the versions pinned; writes results/audit.json
-	@.venv-tools/bin/python tools/audit.py
+# --strict: a version that nobody could judge is a failure, too. torch is in constraints.txt alone, which has no hashes.
+PIP_AUDIT = -m pip_audit --strict --disable-pip --progress-spinner=off
+
+audit: .venv-tools/.everything # ask PyPI for known vulnerabilities of the versions pinned
+	@.venv-tools/bin/python $(PIP_AUDIT) --no-deps --requirement constraints.txt
+	@.venv-tools/bin/python $(PIP_AUDIT) --requirement requirements/release.txt --requirement requirements/tools.txt
 
 # Stamps: a command repeated installs nothing until these files change. What is installed, and how, is in tools/install.py.
 .venv/.site: pyproject.toml requirements/site.txt | .venv/bin/pip
@@ -153,7 +164,7 @@ audit: .venv-tools/.everything ## ask PyPI for known vulnerabilities of the vers
 .venv-colab/bin/pip: PYTHON = $(shell python3.13 --version >/dev/null 2>&1 && echo python3.13 || echo python3)
 .venv-colab/.everything: tests/colab/requirements.txt | .venv-colab/bin/pip
 	@echo "Installing Colab's versions into .venv-colab (once; several GB)."
-	@env -u PIP_EXTRA_INDEX_URL .venv-colab/bin/python -m pip install --disable-pip-version-check -r tests/colab/requirements.txt
+	@env -u PIP_EXTRA_INDEX_URL .venv-colab/bin/python $(PIP) -r tests/colab/requirements.txt
 	@.venv-colab/bin/python -c 'import torch, sys; sys.exit(not torch.version.cuda and "pip found no CUDA build of torch: PyTorch has one for Linux only, or pip.conf names an index with the CPU build.")'
 	@touch $@
 
@@ -161,7 +172,7 @@ audit: .venv-tools/.everything ## ask PyPI for known vulnerabilities of the vers
 .venv-torch-%/.everything: pyproject.toml constraints.txt | .venv-torch-%/bin/pip
 	@echo "Installing torch $* and the tests' needs into .venv-torch-$* (once; several GB where pip takes a CUDA build)."
 	@grep -vE '^(torch|setuptools)==' constraints.txt > .venv-torch-$*/constraints.txt
-	@.venv-torch-$*/bin/python -m pip install --disable-pip-version-check -c .venv-torch-$*/constraints.txt 'torch==$*' -e '.[test]'
+	@.venv-torch-$*/bin/python $(PIP) -c .venv-torch-$*/constraints.txt 'torch==$*' -e '.[test]'
 	@touch $@
 
 .venv-clients/.everything: pyproject.toml constraints.txt tests/clients/requirements.txt | .venv-clients/bin/pip
@@ -176,13 +187,13 @@ audit: .venv-tools/.everything ## ask PyPI for known vulnerabilities of the vers
 
 .venv-release/.everything: requirements/release.txt | .venv-release/bin/pip
 	@echo "Installing what builds a release into .venv-release (once, under a minute)."
-	@.venv-release/bin/python -m pip install --disable-pip-version-check --require-hashes --no-deps --only-binary :all: -r requirements/release.txt
+	@.venv-release/bin/python $(PIP) --require-hashes --no-deps --only-binary :all: -r requirements/release.txt
 	@touch $@
 
 # Three equals signs, and no second index: 2.15.0+cpu is 2.15.0 to two.
 .venv-cuda-%/.everything: | .venv-cuda-%/bin/pip
 	@echo "Installing PyTorch's CUDA build, torch $*, into .venv-cuda-$* (once; several GB)."
-	@env -u PIP_EXTRA_INDEX_URL .venv-cuda-$*/bin/python -m pip install --disable-pip-version-check 'torch===$*' numpy expecttest pyyaml
+	@env -u PIP_EXTRA_INDEX_URL .venv-cuda-$*/bin/python $(PIP) 'torch===$*' numpy expecttest pyyaml
 	@touch $@
 
 tools/lighthouse/node_modules/.package-lock.json: tools/lighthouse/package-lock.json

@@ -20,9 +20,7 @@ import results
 from notebooks import ROOT, portable
 
 # Cells whose error depends on what a kernel computes, and why.
-OF_VALUES = {
-    "data-parallel-78": "how much the model cuts off is a maximum, taken on the GPU",
-}
+OF_VALUES: dict[str, str] = {}
 # cuDNN cannot start over runtime.c, and an nn.GRU on the GPU wants it: PyTorch's own GRU is then asked.
 CUDNN_CANNOT_START = "cuDNN error: CUDNN_STATUS_NOT_INITIALIZED"
 WITHOUT_CUDNN = "--IPKernelApp.exec_lines=import torch; torch.backends.cudnn.enabled = False"

