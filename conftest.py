@@ -13,11 +13,14 @@ from collections.abc import Generator
 from pathlib import Path
 
 import nbformat
+import nbval.kernel
 import pytest
+from jupyter_client.manager import KernelManager
 from nbformat import NotebookNode
 from nbformat.reader import NotJSONError
 from nbval.plugin import IPyNbCell
 
+from kernels import sockets_as_files
 from lessons.measured import HERE
 
 # As many tests run at once as there are cores, and small tensors gain nothing from a second thread: where two processes
@@ -28,6 +31,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # a test that interrupts one would wait for ever.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# nbval has no option for how it reaches a kernel.
+nbval.kernel.KernelManager = lambda **options: KernelManager(**options, **sockets_as_files())
 
 
 @pytest.hookimpl(wrapper=True)

@@ -15,8 +15,10 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
+from traitlets.config import Config
 
 import results
+from kernels import sockets_as_files
 from notebooks import ROOT, portable
 
 # Cells whose error depends on what a kernel computes, and why.
@@ -73,6 +75,7 @@ def execute(path: Path, *arguments: str) -> NotebookNode:
         notebook,
         timeout=120,
         kernel_name="python3",
+        config=Config(KernelManager=sockets_as_files()),
         allow_errors=True,
         extra_arguments=["--IPKernelApp.log_level=ERROR", *arguments],
         resources={"metadata": {"path": str(path.parent)}},

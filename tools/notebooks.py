@@ -23,7 +23,9 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 from nbformat.reader import NotJSONError
 from nbval.plugin import get_sanitize_patterns
+from traitlets.config import Config
 
+from kernels import sockets_as_files
 from lessons.site.tracebacks import shorten
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -127,6 +129,7 @@ async def execute(notebook: NotebookNode, folder: Path) -> str | None:
         notebook,
         timeout=120,
         kernel_name="python3",
+        config=Config(KernelManager=sockets_as_files()),
         record_timing=False,
         extra_arguments=["--IPKernelApp.log_level=ERROR"],
         coalesce_streams=True,

@@ -5,6 +5,9 @@ import re
 import nbclient
 import nbformat
 import pytest
+from traitlets.config import Config
+
+from kernels import sockets_as_files
 
 FAILING = "def predict(batch):\n    return model(batch)\n\npredict(torch.ones(2, 3))"
 CELLS = {
@@ -39,7 +42,11 @@ def outputs(tmp_path_factory):
     cells = [nbformat.v4.new_code_cell(source) for source in CELLS.values()]
     notebook = nbformat.v4.new_notebook(cells=cells)
     client = nbclient.NotebookClient(
-        notebook, timeout=120, allow_errors=True, resources={"metadata": {"path": str(folder)}}
+        notebook,
+        timeout=120,
+        allow_errors=True,
+        config=Config(KernelManager=sockets_as_files()),
+        resources={"metadata": {"path": str(folder)}},
     )
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("IPYTHONDIR", str(folder / "ipython"))

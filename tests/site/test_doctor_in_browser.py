@@ -368,7 +368,7 @@ def test_without_scripts_the_page_says_what_the_box_needs_and_leads_to_the_error
     assert "This box needs JavaScript" in sentence.inner_text()
     assert page.get_by_label("Your error").is_hidden()
     sentence.locator("a").click()
-    assert page.url.endswith("/errors/")
+    expect(page).to_have_url(re.compile("/errors/$"))
 
 
 def test_the_paste_box_is_on_the_home_page_only_and_the_doctor_waits_elsewhere_for_a_search(site):
