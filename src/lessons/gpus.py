@@ -63,7 +63,7 @@ def real_gpus() -> list[str]:
     """The names of this machine's GPUs; while somebody else's simulation runs, they are out of reach."""
     import torch
 
-    from samedevice.simulation import devices as simulated
+    from samedevice.simulation.device import devices as simulated
 
     if simulated.count() or not torch.cuda.is_available():
         return []

@@ -1,7 +1,7 @@
 """What moved between devices while a script ran: `samedevice run --summary`.
 
 Counted is where the simulation makes a copy on another device: `.to`, `.cuda`, `.cpu` and gradients on their way back
-(moves.py), `copy_` and indices that CUDA lets come from the CPU (placement.py). Both are off the path of operators
+(transfers.py), `copy_` and indices that CUDA lets come from the CPU (judgement.py). Both are off the path of operators
 whose tensors are together, so that counting costs nothing there.
 """
 
@@ -16,8 +16,10 @@ import torch
 
 from samedevice.introspect.libraries import is_library
 from samedevice.plurals import counted
-from samedevice.simulation import devices, moves, placement
-from samedevice.simulation.devices import device_of
+from samedevice.simulation.device import devices
+from samedevice.simulation.device.devices import device_of
+from samedevice.simulation.rules import judgement
+from samedevice.simulation.tensor import transfers
 
 _aten = torch.ops.aten
 _COPIES = {_aten.copy_.default}
@@ -32,7 +34,7 @@ _places: Counter[tuple[str, str, str, int]] = Counter()
 
 def count() -> None:
     """Count from now on, until the process ends."""
-    forward, judge = moves._ToCopy.forward, placement.judge
+    forward, judge = transfers._ToCopy.forward, judgement.judge
 
     def counted_forward(tensor: torch.Tensor, device: torch.device, *rest: Any) -> torch.Tensor:
         moved = forward(tensor, device, *rest)
@@ -41,7 +43,7 @@ def count() -> None:
 
     def counted_judge(func: Any, args: Any, kwargs: Any) -> Any:
         device = judge(func, args, kwargs)
-        if device in placement.COMPOSED:
+        if device in judgement.COMPOSED:
             return device  # what it is composed of comes here in its turn
         if func in _COPIES:
             _note(args[1], device_of(args[0]))
@@ -51,8 +53,8 @@ def count() -> None:
                     _note(index, device_of(args[0]))
         return device
 
-    moves._ToCopy.forward = staticmethod(counted_forward)  # type: ignore[method-assign, assignment]
-    placement.judge = counted_judge
+    transfers._ToCopy.forward = staticmethod(counted_forward)  # type: ignore[method-assign, assignment]
+    judgement.judge = counted_judge
 
 
 def summary() -> list[str]:

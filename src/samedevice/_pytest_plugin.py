@@ -200,7 +200,8 @@ def _begin(config: pytest.Config, asked: str | None) -> None:
         return
     if fault := _torch_is_missing():
         raise pytest.UsageError(f"--simulate-cuda {asked}: {fault}.")
-    from samedevice.simulation import devices, simulate_cuda
+    from samedevice.simulation import simulate_cuda
+    from samedevice.simulation.device import devices
 
     try:
         simulation = simulate_cuda(count).start()
@@ -234,7 +235,8 @@ def _provide(item: pytest.Item, asked: bool) -> str:
         return f"needs {counted(needed, 'GPU')}, and {fault}"
     import torch
 
-    from samedevice.simulation import devices, simulate_cuda
+    from samedevice.simulation import simulate_cuda
+    from samedevice.simulation.device import devices
 
     choice = gpus.chosen()
     if installed := devices.installed():  # by the session, or by a fixture of the program's

@@ -138,7 +138,9 @@ class _Beginning:
             sys.meta_path.remove(self)
         try:
             real = _real_gpus()
-            from samedevice.simulation import devices, process_group_nccl, simulate_cuda
+            from samedevice.simulation import simulate_cuda
+            from samedevice.simulation.device import devices
+            from samedevice.simulation.patches import process_group_nccl
 
             process_group_nccl.tell = say
             simulate_cuda(self.gpus, rng=self.rng).start()

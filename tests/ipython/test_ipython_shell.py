@@ -370,7 +370,7 @@ def test_the_simulations_own_frames_are_hidden_but_from_a_verbose_traceback(shel
     _ipython.load(shell)
     shown = run(SIMULATED)
     assert 'torch.ones(2, device="cuda") + torch.ones(2)' in shown
-    assert "tensor.py" not in shown and "placement.py" not in shown
+    assert "tensor.py" not in shown and "judgement.py" not in shown
     assert SAYS in shown
     error = shell.run_cell(SIMULATED).error_in_exec
     assert sys.last_traceback is error.__traceback__

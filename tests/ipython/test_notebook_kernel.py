@@ -73,7 +73,7 @@ def test_the_error_lacks_our_frames_alone_and_the_diagnosis_is_an_output_of_its_
     assert kinds(outputs["alone"]) == ["error"]
     assert kinds(outputs["followed"]) == ["error", "display_data"]
     frames = traceback(outputs["alone"]).split("\n\n")
-    of_the_program = [frame for frame in frames if not re.match(r"File \S+simulation\W\w+\.py:", frame)]
+    of_the_program = [frame for frame in frames if not re.match(r"File \S+simulation\W\S+\.py:", frame)]
     assert len(of_the_program) < len(frames)
     assert traceback(outputs["followed"]) == "\n\n".join(of_the_program)
     assert outputs["followed"][0].evalue == outputs["alone"][0].evalue

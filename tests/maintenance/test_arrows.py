@@ -11,9 +11,9 @@ ROOT = Path(__file__).resolve().parents[2]
 TURNED = {
     "samedevice/introspect/values.py": "from samedevice.doctor.diagnosis import Diagnosis",
     "samedevice/catalog/rows.py": "from samedevice.doctor.text import rank",
-    "samedevice/placement/model.py": "from samedevice.simulation import devices",
-    "samedevice/doctor/examine.py": "from samedevice.simulation import devices",
-    "samedevice/simulation/devices.py": "from samedevice import plurals",
+    "samedevice/placement/model.py": "from samedevice.simulation.device import devices",
+    "samedevice/doctor/examine.py": "from samedevice.simulation.device import devices",
+    "samedevice/simulation/device/devices.py": "from samedevice import plurals",
     "samedevice/doctor/text/rank.py": "from samedevice.doctor.culprits import failure",
     "samedevice/doctor/culprits/owner.py": "from samedevice.doctor.causes import registry",
     "samedevice/doctor/causes/rewriting.py": "from samedevice.doctor.causes import registry",

@@ -21,7 +21,10 @@ from torch.distributed.tensor import DTensor
 from torch.nn.parallel import DistributedDataParallel
 
 from lessons import ranks
-from samedevice.simulation import devices, exchange, gradients, moves, placement, waiting, workers
+from samedevice.simulation.device import devices, sync_debug
+from samedevice.simulation.patches import autograd, multiprocessing
+from samedevice.simulation.rules import judgement
+from samedevice.simulation.tensor import set_data, transfers
 
 TEXTS: dict[str, re.Pattern[str]] = {}
 _SWITCHES: list[Callable[[], None]] = []
@@ -59,7 +62,7 @@ def checks_of(text: str) -> set[str]:
 )
 def all_devices_are_taken_for_one() -> None:
     """Let an operation take what is on two devices. A gradient that a move left behind is compared apart."""
-    judge = placement.judge
+    judge = judgement.judge
 
     def anything_goes(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -67,8 +70,8 @@ def all_devices_are_taken_for_one() -> None:
         except RuntimeError:
             return torch.device("cuda", 0)
 
-    placement.judge = anything_goes
-    exchange.found_two_devices = lambda *devices: None
+    judgement.judge = anything_goes
+    set_data.found_two_devices = lambda *devices: None
 
 
 @switch("reduction", "Expected to have finished reduction in the prior iteration")
@@ -81,26 +84,26 @@ def no_gradient_is_reduced() -> None:
 @switch("pinning", "cannot pin ")
 def any_tensor_is_pinned() -> None:
     """Take a tensor for pinned wherever it is."""
-    moves.pin_memory = lambda self, device=None: self
+    transfers.pin_memory = lambda self, device=None: self
 
 
 @switch("waiting", "called a synchronizing CUDA operation")
 def nobody_waits() -> None:
     """Forget what `set_sync_debug_mode` asked for."""
-    waiting.wait = lambda: None
+    sync_debug.wait = lambda: None
 
 
 @switch("no gradient", "element 0 of tensors does not require grad")
 def every_loss_requires_a_gradient() -> None:
     """Hand autograd's engine a loss that was computed from something, where the program's was not."""
-    run = gradients._engine_run_backward
+    run = autograd._engine_run_backward
 
     def engine(outputs: Any, given: Any, *rest: Any, **options: Any) -> Any:
         begun = tuple(torch.ones_like(out) if grad is None else grad for out, grad in zip(outputs, given, strict=True))
         asked = tuple(out if out.requires_grad else out.detach().requires_grad_() for out in outputs)
         return run(asked, begun, *rest, **options)
 
-    gradients._engine_run_backward = engine
+    autograd._engine_run_backward = engine
 
 
 @switch("fork", "Cannot re-initialize CUDA in forked subprocess|CUDA error: initialization error")
@@ -117,13 +120,13 @@ def a_fork_keeps_its_gpus() -> None:
 @switch("sending on", "Attempted to send CUDA tensor received from another process")
 def what_was_received_may_be_sent() -> None:
     """Forget that memory came from another process."""
-    share = workers.share_cuda
+    share = multiprocessing.share_cuda
 
     def share_cuda(self: torch.UntypedStorage) -> Any:
         self.__dict__.pop("_samedevice_received", None)
         return share(self)
 
-    workers.share_cuda = share_cuda
+    multiprocessing.share_cuda = share_cuda
 
 
 @switch("mixed", "got mixed torch.Tensor and DTensor")

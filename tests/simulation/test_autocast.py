@@ -13,7 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.checkpoint import checkpoint
 
 from samedevice import simulate_cuda
-from samedevice.simulation import autocast
+from samedevice.simulation.patches import autocast
 
 pytestmark = pytest.mark.usefixtures("two_gpus")
 HALF, FLOAT = torch.float16, torch.float32

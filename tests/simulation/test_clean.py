@@ -15,7 +15,10 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from samedevice import simulate_cuda
-from samedevice.simulation import factories, kernels, runtime, session
+from samedevice.simulation import session
+from samedevice.simulation.patches import cuda
+from samedevice.simulation.rules import composite_kernels
+from samedevice.simulation.tensor import factories
 
 # What torch itself sets on first use, simulated or not.
 _CACHES = {
@@ -40,7 +43,7 @@ def attributes() -> dict[str, dict[str, Any]]:
 
 
 def kernels_in_the_dispatcher() -> set[tuple[str, str]]:
-    """The operators that have a kernel of their own for autograd on the CPU, where kernels.py puts its own."""
+    """The operators that have a kernel of their own for autograd on the CPU, where composite_kernels.py adds some."""
     has = torch._C._dispatch_has_kernel_for_dispatch_key
     keys = ("AutogradCPU", "AutocastCPU", "AutocastCUDA", "CPU", "Python")
     return {(name, key) for name in torch._C._dispatch_get_all_op_names() for key in keys if has(name, key)}
@@ -212,7 +215,7 @@ def test_real_gpus_are_hidden_by_simulated_ones_and_seen_again(monkeypatch: pyte
     assert torch.cuda.device_count() == 8 and torch.cuda.is_available()
 
 
-@pytest.mark.parametrize("part", [factories, runtime])
+@pytest.mark.parametrize("part", [factories, cuda])
 def test_a_part_that_fails_or_is_interrupted_while_starting_leaves_torch_as_before(
     torch_stays: None, part: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -228,7 +231,7 @@ def test_a_part_that_fails_or_is_interrupted_while_starting_leaves_torch_as_befo
             simulate_cuda(devices=2).start()
 
 
-@pytest.mark.parametrize("part", [kernels, runtime])
+@pytest.mark.parametrize("part", [composite_kernels, cuda])
 def test_a_part_that_is_interrupted_while_stopping_leaves_torch_as_before(
     torch_stays: None, part: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -257,7 +260,7 @@ def test_ctrl_c_at_any_line_of_starting_or_stopping_leaves_torch_as_before(
 
         def trace(frame: Any, event: str, argument: Any) -> Any:
             nonlocal executed
-            if not frame.f_code.co_filename.endswith(("session.py", "kernels.py")):
+            if not frame.f_code.co_filename.endswith(("session.py", "composite_kernels.py")):
                 return None
             if event == "line":
                 executed += 1

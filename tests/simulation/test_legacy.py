@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from samedevice.simulation import legacy
+from samedevice.simulation.patches import tensor_types
 
 pytestmark = [
     pytest.mark.usefixtures("two_gpus"),
@@ -60,7 +60,7 @@ def test_new_of_a_tensor_is_that_tensor() -> None:
 
 
 def test_the_constructors_of_a_gpu_warn_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(legacy, "_warned", False)
+    monkeypatch.setattr(tensor_types, "_warned", False)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         torch.cuda.FloatTensor(2)

@@ -7,7 +7,7 @@ from random_programs import Difference, Program
 from random_programs.program import Line
 from robustness import random_programs
 from samedevice import simulate_cuda
-from samedevice.simulation import general
+from samedevice.simulation.rules import tensor_iterator
 
 
 def test_random_programs_answer_as_the_rules_and_the_cpu_say() -> None:
@@ -18,7 +18,7 @@ def test_random_programs_answer_as_the_rules_and_the_cpu_say() -> None:
 
 
 def test_a_rule_that_is_broken_is_found_and_printed_as_a_short_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(general, "found_two_devices", lambda first, second: None)
+    monkeypatch.setattr(tensor_iterator, "found_two_devices", lambda first, second: None)
     with pytest.raises(Difference) as found:
         random_programs(150, seed=None)
     program, _, how = str(found.value).partition("\n\nThe last line raised ")

@@ -10,7 +10,8 @@ import pytest
 import torch
 from torch.nn import functional as F  # noqa: N812
 
-from samedevice.simulation import checks, entries, kernels, layers, linear_algebra, schema
+from samedevice.simulation.patches import nn
+from samedevice.simulation.rules import checks, composite_checks, composite_kernels, linear_algebra, native_functions
 
 # Bound before any simulation, as libraries bind them.
 from torch import logspace  # isort: skip
@@ -254,9 +255,9 @@ def test_gradients_pass_the_kernels() -> None:
 
 
 def test_every_kernel_and_check_is_of_an_operator_that_torch_has() -> None:
-    names = [name for part in (entries, layers, linear_algebra) for name, _ in part.kernels()]
-    assert [name for name in names if kernels._composed(name)[1] is None] == []
-    tables = {signature.partition(".")[0] for signature in schema._entries()}
+    names = [name for part in (composite_checks, nn, linear_algebra) for name, _ in part.kernels()]
+    assert [name for name in names if composite_kernels._composed(name)[1] is None] == []
+    tables = {signature.partition(".")[0] for signature in native_functions._entries()}
     assert set(checks.BY_HAND) <= tables
 
 

@@ -18,7 +18,7 @@ from torch import arange, empty_strided, full, linspace, ones, rand, randn, rand
 from torch.profiler import ProfilerActivity
 
 from samedevice import simulate_cuda
-from samedevice.simulation import properties
+from samedevice.simulation.device import properties
 
 pytestmark = pytest.mark.usefixtures("two_gpus")
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from samedevice import simulate_cuda
-from samedevice.simulation import schema
+from samedevice.simulation.rules import native_functions
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 1.5, "2", None, True])
@@ -150,15 +150,15 @@ def test_each_thread_has_its_own_current_gpu(two_gpus: None) -> None:
 
 
 def test_the_table_of_operators_is_read_only_when_devices_first_differ() -> None:
-    schema._entries.cache_clear()
-    schema.operator.cache_clear()
+    native_functions._entries.cache_clear()
+    native_functions.operator.cache_clear()
     with simulate_cuda(devices=1):
         model = torch.nn.Linear(2, 2).cuda()
         model(torch.zeros(1, 2, device="cuda")).sum().backward()
-        assert schema._entries.cache_info().currsize == 0
+        assert native_functions._entries.cache_info().currsize == 0
         with pytest.raises(RuntimeError, match="same device"):
             model(torch.zeros(1, 2))
-        assert schema._entries.cache_info().currsize == 1
+        assert native_functions._entries.cache_info().currsize == 1
 
 
 def test_without_torch_the_import_error_names_the_line_to_type() -> None:

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from samedevice import simulate_cuda
-from samedevice.simulation import waiting
+from samedevice.simulation.device import sync_debug
 
 _TEXT = "called a synchronizing CUDA operation"
 
@@ -91,7 +91,7 @@ def test_values_that_are_no_level_are_refused(names: dict[str, Any]) -> None:
 
 
 def test_the_first_call_of_a_process_warns(monkeypatch: pytest.MonkeyPatch, two_gpus: None) -> None:
-    monkeypatch.setattr(waiting, "_told", False)
+    monkeypatch.setattr(sync_debug, "_told", False)
     with pytest.warns(UserWarning) as told:
         torch.cuda.set_sync_debug_mode("error")
     assert str(told[0].message) == (

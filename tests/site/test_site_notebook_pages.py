@@ -25,7 +25,7 @@ File /home/someone/.venv/lib/python3.11/site-packages/torch/nn/modules/linear.py
     133 def forward(self, input):
 --> 134     return F.linear(input, self.weight, self.bias)
 
-File ~/same-device/src/samedevice/simulation/tensor.py:77, in check(*args)
+File ~/same-device/src/samedevice/simulation/tensor/simulated_tensor.py:77, in check(*args)
      70 def check(*args):
    (...)     76     # the rule
 ---> 77     raise RuntimeError(message) from None

@@ -1,17 +1,18 @@
 """A CUDA with N GPUs on a machine that has none.
 
-tensor.py      the tensor on a simulated GPU, with classes.py (Parameter and users' own), sparse.py and nested.py
-devices.py     which GPUs there are
-placement.py   may these tensors meet? with schema.py (PyTorch's table of operators), general.py (its rules), checks.py,
-               indexing.py, convolution.py, linear_algebra.py, entries.py and layers.py (its checks), refusals.py
-               (their texts); known_differences.toml says where they are not met
-dtypes.py      what CUDA says of dtypes, where the CPU has other words
-ownership.py   whose is a tensor on the CPU: the program's, or PyTorch's own code's?
-kernels.py     how operators that PyTorch composes in C++ are met
-process_group_nccl.py
-               torch.distributed between the GPUs of several processes; parallel.py and nccl.py, between those of one
-tested.py      with which releases of torch it was tested
-session.py     start and stop; all else stands in for PyTorch's own functions while a simulation runs (stand_ins.py)
+session.py    start and stop: the one place where torch is changed and put back
+device/       which GPUs there are (devices.py), and what each keeps: streams and events, a generator, blocks of memory
+rules/        may these tensors meet? judgement.py asks PyTorch's table of operators (native_functions.py), the rules
+              that decide most calls (tensor_iterator.py), and the checks that PyTorch wrote by hand (checks.py,
+              indexing.py, convolution.py, linear_algebra.py, composite_checks.py, layouts.py for sparse and nested
+              tensors), whose texts are in errors.py. made_inside.py tells what C++ made for itself
+tensor/       the tensor on a simulated GPU (simulated_tensor.py), its classes, and how it is made and moved
+patches/      what stands in for PyTorch's own modules, named as these are: cuda.py for torch.cuda, nn.py, autograd.py
+stand_ins.py  how a function that takes the place of PyTorch's equals it
+tested.py     with which releases of torch it was tested
+
+Each room imports only those above it in this list but session.py, which imports all. known_differences.toml says where
+PyTorch's rules are not met.
 """
 
 try:

@@ -7,59 +7,50 @@ from typing import Any, Literal
 
 import torch
 
-from samedevice.simulation import (
-    composites,
-    devices,
-    dtensors,
-    entries,
-    factories,
-    gradients,
-    grouping,
-    kernels,
-    layers,
-    legacy,
-    linear_algebra,
-    modes,
-    moves,
+from samedevice.simulation import stand_ins
+from samedevice.simulation.device import devices, generators
+from samedevice.simulation.patches import (
+    autograd,
+    comm,
+    composite,
+    cuda,
+    dynamo,
+    foreach,
+    multiprocessing,
     nccl,
-    nested,
-    ownership,
-    parallel,
+    nn,
     process_group_nccl,
-    randomness,
-    runtime,
-    stand_ins,
     storage,
-    subclasses,
-    tracing,
-    transforms,
-    workers,
+    tensor_types,
+    torch_dispatch_mode,
 )
-from samedevice.simulation.tensor import ABSENT
+from samedevice.simulation.rules import composite_checks, composite_kernels, linear_algebra
+from samedevice.simulation.tensor import dtensor, factories, functorch, nested, ownership, subclasses, transfers
+from samedevice.simulation.tensor.simulated_tensor import ABSENT
 from samedevice.simulation.tested import warn_of_another_torch
 
 _PARTS = (
     factories,
-    moves,
+    transfers,
     subclasses,
-    gradients,
-    composites,
-    entries,
-    layers,
+    autograd,
+    composite,
+    composite_checks,
+    nn,
     linear_algebra,
     storage,
-    grouping,
-    legacy,
-    runtime,
-    parallel,
+    foreach,
+    tensor_types,
+    cuda,
+    comm,
     nccl,
     process_group_nccl,
-    dtensors,
-    workers,
-    transforms,
+    dtensor,
+    multiprocessing,
+    functorch,
     ownership,
     nested,
-    modes,
+    torch_dispatch_mode,
 )
 
 
@@ -97,7 +88,7 @@ class simulate_cuda:  # noqa: N801 - used like a function
 
     Without a `with` block: `simulation = simulate_cuda(2).start()` and, later, `simulation.stop()`.
 
-    The rules: https://docs.pytorch.org/docs/stable/notes/cuda.html and, operator by operator, placement.py.
+    The rules: https://docs.pytorch.org/docs/stable/notes/cuda.html and, operator by operator, judgement.py.
     """
 
     def __init__(self, devices: int = 1, *, rng: Literal["cpu", "cuda"] | None = None) -> None:
@@ -155,7 +146,7 @@ class _Session:
 
     def enter(self, token: object, count: int, rng: str | None) -> None:
         with self.lock:
-            if self._running and rng is not None and (rng == "cpu") != randomness.from_cpu():
+            if self._running and rng is not None and (rng == "cpu") != generators.from_cpu():
                 other = "cpu" if rng == "cuda" else "cuda"
                 raise RuntimeError(
                     f"a simulation with rng={other!r} is running, so one with rng={rng!r} cannot start inside it: "
@@ -186,11 +177,13 @@ class _Session:
         torch.utils._device._device_constructors()
         self._default_device = _default_device()
         devices.power_on(self._devices)
-        randomness.begin(from_cpu)
+        generators.begin(from_cpu)
         for part in _PARTS:
             self.replace(part.replacements())
-        runtime.start()
-        kernels.start(kernel for part in (composites, entries, layers, linear_algebra) for kernel in part.kernels())
+        cuda.start()
+        composite_kernels.start(
+            kernel for part in (composite, composite_checks, nn, linear_algebra) for kernel in part.kernels()
+        )
 
     def replace(self, replacements: Iterator[tuple[Any, str, Any]]) -> None:
         """Put replacements in place until the simulation ends."""
@@ -200,8 +193,8 @@ class _Session:
 
     def _restore(self) -> None:
         try:
-            kernels.stop()
-            runtime.stop()
+            composite_kernels.stop()
+            cuda.stop()
             process_group_nccl.stop()
         finally:
             while self._changed:
@@ -239,5 +232,5 @@ def _default_device() -> Any:
 
 
 _session = _Session()
-tracing.without_simulation = _session.lifted
-dtensors.replace_now = _session.replace
+dynamo.without_simulation = _session.lifted
+dtensor.replace_now = _session.replace

@@ -1,0 +1,115 @@
+"""Events of simulated GPUs: a recorded one is always reached, as every operation is finished when it returns.
+
+The time between two is that of the CPU's clock between their records: how long the simulation took, not how long a GPU
+would.
+"""
+
+import ctypes
+import operator
+import time
+from typing import Any, NoReturn
+
+import torch
+
+from samedevice.simulation.device import devices
+
+
+class Unpicklable:
+    """An object of C++ that copy and pickle refuse, as torch.Stream and torch.Event are."""
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        if type(self).__reduce__ is not Unpicklable.__reduce__:  # a subclass of the program's own has one
+            return self.__reduce__()
+        if protocol < 2:
+            return self.__reduce__()
+        name = type(self).__name__ if isinstance(self, OfTorchCuda) else f"torch.{type(self).__name__}"
+        raise TypeError(f"cannot pickle '{name}' object")
+
+    def __reduce__(self) -> NoReturn:
+        name = type(self).__name__
+        if isinstance(self, OfTorchCuda):
+            raise TypeError(f"'{name}' object cannot be interpreted as an integer")
+        raise TypeError(f"cannot pickle '{name}' object")
+
+
+class OfTorchCuda:
+    """A class of torch.cuda, which PyTorch writes in Python."""
+
+
+class AnyEvent(Unpicklable):
+    """torch.Event on a simulated GPU (torch/csrc/Event.cpp)."""
+
+    device: Any  # None before the first record, for torch.cuda.Event
+
+    def __init__(
+        self, device: Any = None, *, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
+    ) -> None:
+        self.device = torch.device("cuda")
+        self._timed = enable_timing
+        self._recorded: int | None = None  # nanoseconds
+
+    @property
+    def event_id(self) -> int:
+        return id(self) if self._recorded is not None else 0
+
+    def record(self, stream: Any = None) -> None:
+        """aten/src/ATen/cuda/CUDAEvent.h, createEvent and record: the first record fixes the GPU."""
+        there = devices.gpu(devices.current()) if stream is None else stream.device
+        if self._recorded is not None and self.device != there:
+            # Printed as PyTorch prints it: an index is an int8, hence a character, and the first zero ends the text.
+            before, now = chr(self.device.index), chr(there.index)
+            text = f"Event device {before} does not match recording stream's device {now}."
+            raise RuntimeError(text.partition("\0")[0])
+        self.device, self._recorded = there, time.perf_counter_ns()
+
+    def wait(self, stream: Any = None) -> None: ...
+    def synchronize(self) -> None: ...
+
+    def query(self) -> bool:
+        return True
+
+    def elapsed_time(self, end_event: Any) -> float:
+        """Milliseconds (CUDAEvent.h, elapsed_time)."""
+        if not (self._timed and end_event._timed):
+            raise ValueError("Both events must be created with argument 'enable_timing=True'.")
+        if self._recorded is None or end_event._recorded is None:
+            raise ValueError("Both events must be recorded before calculating elapsed time.")
+        return float((end_event._recorded - self._recorded) / 1e6)
+
+    def ipc_handle(self) -> bytes:
+        raise NotImplementedError("samedevice simulates one process: an event cannot be sent to another")
+
+    def __repr__(self) -> str:
+        index = -1 if self.device is None or self.device.index is None else self.device.index
+        return f"torch.Event device_type=cuda, device_index={index}, event_flag=0, event_id={self.event_id}"
+
+
+class Event(AnyEvent, OfTorchCuda):
+    """torch.cuda.Event (torch/cuda/streams.py)."""
+
+    def __init__(
+        self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, external: bool = False
+    ) -> None:
+        for flag in (enable_timing, blocking, interprocess, external):
+            operator.index(flag)  # refuses what is no flag, as C++ does
+        super().__init__(enable_timing=enable_timing)
+        self.device = None
+
+    @classmethod
+    def from_ipc_handle(cls, device: Any, handle: bytes) -> Any:
+        return cls().ipc_handle()
+
+    @property
+    def cuda_event(self) -> int:
+        return self.event_id
+
+    @property
+    def _as_parameter_(self) -> ctypes.c_void_p:
+        return ctypes.c_void_p(self.cuda_event)
+
+    def __repr__(self) -> str:
+        return f"<torch.cuda.Event {self.cuda_event:#x}>" if self.cuda_event else "<torch.cuda.Event uninitialized>"
+
+
+AnyEvent.__name__, AnyEvent.__module__ = "Event", "torch"
+Event.__module__ = "torch.cuda"

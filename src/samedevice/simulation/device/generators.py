@@ -1,0 +1,262 @@
+"""Random numbers of simulated GPUs: each has its own generator, apart from the CPU's, as on CUDA.
+
+As there, the state of a generator is a seed and an offset, 16 bytes in all, and every operator that draws moves the
+offset on (aten/src/ATen/cuda/CUDAGeneratorImpl.cpp). The numbers differ from a real GPU's: CUDA draws with Philox, this
+with the CPU's Mersenne Twister, seeded anew from seed and offset for each operator. The first operator after a seed so
+draws what it would on the CPU. With `simulate_cuda(rng="cpu")` every operator does: GPUs then draw from the CPU's
+generator, and seeding them does nothing, as where there is no GPU.
+"""
+
+import functools
+import struct
+import threading
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from samedevice.simulation.device import devices
+from samedevice.simulation.device.devices import CPU, device_of
+from samedevice.simulation.stand_ins import overridden
+
+_lock = threading.RLock()
+_generators: dict[torch.device, "Generator"] = {}
+_IN_PLACE = (
+    "bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_", "normal_", "random_", "uniform_",
+)  # fmt: skip
+
+
+def default_generator(device: torch.device) -> "Generator":
+    """The generator that `device` draws from where none is passed."""
+    if device not in _generators:
+        _generators[device] = Generator.on(device)
+        _generators[device].manual_seed(torch.default_generator.initial_seed())
+    return _generators[device]
+
+
+_from_cpu = False
+
+
+def from_cpu() -> bool:
+    """Whether GPUs draw from the CPU's generator."""
+    return _from_cpu
+
+
+def begin(from_cpu: bool) -> None:
+    """Begin anew: the next GPU of the same name starts from its seed, or draws from the CPU's generator."""
+    global _from_cpu
+    _from_cpu = from_cpu
+    _generators.clear()
+
+
+class of:  # noqa: N801 - reads as `with generators.of(device)`
+    """Inside, an operator on `device` draws from `generator`, or from the device's own where that is None.
+
+    Raises PyTorch's error where the generator is of another type of device.
+    """
+
+    def __init__(self, device: torch.device, generator: torch.Generator | None = None) -> None:
+        self._device, self._generator = device, generator
+
+    def __enter__(self) -> None:
+        self._kept = None
+        if self._generator is not None:
+            check_generator(self._generator, self._device)
+        elif self._device.type == "cuda" and not _from_cpu:
+            _lock.acquire()
+            self._kept = torch.default_generator.get_state()
+            torch.default_generator.manual_seed(default_generator(self._device).draw())
+
+    def __exit__(self, *exception: object) -> None:
+        if self._kept is not None:
+            torch.default_generator.set_state(self._kept)
+            _lock.release()
+
+
+def passed(args: Any, kwargs: Any) -> torch.Generator | None:
+    """The generator among an operator's arguments; a few take it by position (poisson, binomial)."""
+    if kwargs and "generator" in kwargs:
+        return kwargs["generator"]
+    return next((x for x in args if isinstance(x, torch.Generator)), None)
+
+
+cpu_generator = torch.Generator
+_seed_cpu_generator = torch.Generator.manual_seed
+
+# The generators of GPUs by the address of the C++ generator that they are.
+_by_address: "weakref.WeakValueDictionary[int, Generator]" = weakref.WeakValueDictionary()
+
+
+class Generator(torch.Generator):
+    """A generator of a simulated GPU."""
+
+    _samedevice_device: torch.device
+    _seed = 67280421310721  # c10/core/GeneratorImpl.h, default_rng_seed_val
+    _offset = 0
+
+    @classmethod
+    def on(cls, device: torch.device) -> "Generator":
+        generator = cls()
+        generator._samedevice_device = device
+        _by_address[generator._cdata] = generator
+        return generator
+
+    @property
+    def device(self) -> torch.device:
+        return self._samedevice_device
+
+    def draw(self) -> int:
+        """The seed for one operator, at first the generator's own; the next operator gets another."""
+        drawn = _mix(_mix(self._offset) ^ self._seed) if self._offset else self._seed
+        self._offset += 4  # what CUDA's kernels take at least
+        return drawn
+
+    def manual_seed(self, seed: int) -> "Generator":
+        cpu_generator.manual_seed(self, seed)  # refuses what is no seed
+        self._seed, self._offset = int(seed) % 2**64, 0
+        return self
+
+    def seed(self) -> int:
+        self.manual_seed(super().seed())
+        return self._seed
+
+    def initial_seed(self) -> int:
+        return self._seed
+
+    def get_offset(self) -> int:
+        return self._offset
+
+    def set_offset(self, offset: int) -> "Generator":
+        if offset % 4:
+            raise RuntimeError("offset must be a multiple of 4")
+        self._offset = offset
+        return self
+
+    @property
+    def _is_cpus(self) -> bool:
+        """Whether it goes on as a generator of the CPU; the GPU's own stays apart from the CPU's."""
+        return _from_cpu and _generators.get(self.device) is not self
+
+    def get_state(self) -> torch.Tensor:
+        if self._is_cpus:
+            return super().get_state()
+        return torch.frombuffer(bytearray(struct.pack("<QQ", self._seed, self._offset)), dtype=torch.uint8)
+
+    def set_state(self, new_state: torch.Tensor) -> "Generator":
+        if not isinstance(new_state, torch.Tensor):
+            raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
+        _check_state(new_state)
+        if self._is_cpus:
+            super().set_state(new_state)
+            return self
+        if new_state.numel() not in (8, 16):
+            raise RuntimeError("RNG state is wrong size")
+        self._seed, self._offset = struct.unpack("<QQ", bytes(new_state.tolist()).ljust(16, b"\0"))
+        return self
+
+    def __reduce__(self) -> Any:
+        """As torch/csrc/Generator.cpp has it: pickled here, it can be loaded where CUDA is real."""
+        return torch.Generator, (self.device,), (self._seed, self._offset, self.get_state())
+
+    def __setstate__(self, state: tuple[int, int, torch.Tensor]) -> None:
+        self._seed, self._offset, _ = state
+
+    def clone_state(self) -> "Generator":
+        return Generator.on(self.device).set_state(self.get_state())
+
+    def graphsafe_get_state(self) -> "Generator":
+        return self
+
+    def graphsafe_set_state(self, state: "Generator") -> "Generator":
+        return self.set_state(state.get_state())
+
+
+def _mix(number: int) -> int:
+    """A step of splitmix64: neighbouring numbers become unlike ones."""
+    number = (number + 0x9E3779B97F4A7C15) % 2**64
+    number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    number = (number ^ number >> 27) * 0x94D049BB133111EB % 2**64
+    return number ^ number >> 31
+
+
+def _check_state(state: Any) -> None:
+    """torch/csrc/Generator.cpp, THPGenerator_setState: bytes on the CPU, be the generator a GPU's."""
+    if isinstance(state, torch.Tensor) and (device_of(state) is not CPU or state.dtype != torch.uint8):
+        raise TypeError("RNG state must be a torch.ByteTensor")
+
+
+class CPUGenerator(torch.Generator):
+    """A generator of the CPU, which sees where the state that it is given is."""
+
+    def set_state(self, new_state: torch.Tensor) -> torch.Generator:
+        _check_state(new_state)
+        return super().set_state(new_state)
+
+
+def _set_rng_state(new_state: torch.Tensor) -> None:
+    _check_state(new_state)
+    original_set_rng_state(new_state)
+
+
+original_set_rng_state = torch.random.set_rng_state
+
+
+class _GeneratorFace(devices.Face):
+    """For torch.Generator: makes a CPU's or a GPU's."""
+
+    def __call__(self, device: Any = "cpu") -> torch.Generator:
+        try:
+            asked = torch.device(device)
+        except TypeError:
+            return cpu_generator(device)  # refused, by PyTorch
+        if asked.type == "cuda":
+            return Generator.on(asked)  # no GPU is looked for yet
+        return CPUGenerator() if asked.type == "cpu" else cpu_generator(asked)
+
+
+GeneratorFace = _GeneratorFace("Generator", (), {"__module__": "torch", "original": cpu_generator})
+
+
+def check_generator(generator: torch.Generator | None, device: torch.device) -> None:
+    """ATen/core/Generator.h, check_generator: the types must be equal; the index is not looked at.
+
+    What comes next draws from it.
+    """
+    if not isinstance(generator, cpu_generator):
+        return  # none, or PyTorch refuses it
+    generator = _by_address.get(generator._cdata, generator)  # an operator gets another Python object for it
+    if generator.device.type != device.type:
+        raise RuntimeError(f"Expected a '{device.type}' device type for generator but found '{generator.device.type}'")
+    if isinstance(generator, Generator) and not _from_cpu:
+        cpu_generator.manual_seed(generator, generator.draw())
+
+
+def replacements() -> Iterator[tuple[Any, str, Any]]:
+    """What to put in place of what: (owner, name, replacement)."""
+    yield torch, "Generator", GeneratorFace
+    for module in (torch, torch.random):
+        yield module, "set_rng_state", functools.wraps(original_set_rng_state)(_set_rng_state)
+    yield torch.cuda, "default_generators", tuple(default_generator(gpu) for gpu in devices.gpus())
+    for owner, names in (
+        (torch.Tensor, (*_IN_PLACE, "bernoulli", "multinomial")),
+        (torch, ("bernoulli", "multinomial")),
+    ):
+        for name in names:
+            yield owner, name, _checked(getattr(owner, name))
+
+
+def _checked(original: Any) -> Any:
+    """A function that draws, which on a plain CPU tensor refuses a GPU's generator."""
+
+    @functools.wraps(original)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("generator") is not None:
+            source = args[0] if args else kwargs.get("input")
+            if (
+                isinstance(source, torch.Tensor) and not overridden(source) and device_of(source) is CPU
+            ):  # a simulated one is looked at when it is dispatched
+                check_generator(kwargs["generator"], CPU)
+        return original(*args, **kwargs)
+
+    return checked

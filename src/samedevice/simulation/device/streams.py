@@ -1,0 +1,224 @@
+"""Streams of simulated GPUs: they exist, are told apart and order nothing.
+
+Every operation is finished when it returns, so a stream is always empty. Which one is current is the thread's, GPU by
+GPU (c10/cuda/CUDAStream.cpp).
+"""
+
+import ctypes
+import itertools
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from samedevice.simulation.device import devices, sync_debug
+from samedevice.simulation.device.devices import resolve
+from samedevice.simulation.device.events import AnyEvent, Event, OfTorchCuda, Unpicklable
+
+_CUDA = 1  # c10/core/DeviceType.h
+_IN_POOL = 32  # of each GPU and priority; then the first is handed out again (CUDAStream.cpp, kStreamsPerPool)
+_HIGHEST = -3  # the priority, as on today's GPUs; the lowest is 0
+
+_current = threading.local()
+_numbers: dict[tuple[int, int], Iterator[int]] = {}
+original, _event = torch.Stream, torch.Event
+
+
+class _Face(devices.Face):
+    """For torch.Stream and torch.Event: those of the CPU are PyTorch's own."""
+
+    def __call__(self, device: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if "stream_id" not in kwargs and device is not None and torch.device(device).type != "cuda":
+            return self.original(device, *args, **kwargs)
+        if kwargs.get("device_type", _CUDA) != _CUDA:
+            return self.original(**kwargs)
+        return self.simulated(device, *args, **kwargs)
+
+    def __instancecheck__(self, instance: Any) -> bool:
+        return isinstance(instance, (self.original, self.simulated))
+
+    def __subclasscheck__(self, subclass: type) -> bool:
+        return issubclass(subclass, (self.original, self.simulated))
+
+    @property
+    def simulated(self) -> Any:
+        return AnyStream if self.original is original else AnyEvent
+
+
+class AnyStream(Unpicklable):
+    """torch.Stream on a simulated GPU (torch/csrc/Stream.cpp)."""
+
+    device_type = _CUDA
+
+    def __init__(
+        self, device: Any = None, priority: int = 0, *, stream_id: int | None = None, device_index: int = 0,
+        device_type: int = _CUDA,
+    ) -> None:  # fmt: skip
+        self.priority = max(_HIGHEST, min(priority, 0))
+        if stream_id is None:
+            self.device = resolve("cuda" if device is None else device)
+            key = self.device.index, self.priority
+            number = next(_numbers.setdefault(key, itertools.cycle(range(_IN_POOL))))
+            stream_id = number << 5 | (1 - self.priority) << 1 | 1
+        else:
+            self.device = devices.gpu(device_index)
+            if stream_id & 1:
+                self.priority = 1 - (stream_id >> 1 & 15)
+        self.device_index: int = self.device.index
+        self.stream_id = stream_id
+        self._entered: list[tuple[Any, int]] = []
+
+    @property
+    def native_handle(self) -> int:
+        return self.stream_id
+
+    def query(self) -> bool:
+        return True
+
+    def is_capturing(self) -> bool:
+        return False
+
+    def synchronize(self) -> None:
+        sync_debug.wait()
+
+    def wait_event(self, event: Any) -> None:
+        event.wait(self)
+
+    def wait_stream(self, stream: Any) -> None:
+        self.wait_event(stream.record_event())
+
+    def record_event(self, event: Any = None) -> Any:
+        event = AnyEvent(self.device) if event is None else event
+        event.record(self)
+        return event
+
+    def __enter__(self) -> Any:
+        self._entered.append((_current_id(self.device_index), devices.current()))
+        set_stream(self.stream_id, self.device_index, _CUDA)
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        before, device = self._entered.pop()
+        set_stream(before, self.device_index, _CUDA)
+        devices.set_current(device)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AnyStream) and (self.stream_id, self.device) == (other.stream_id, other.device)
+
+    def __ne__(self, other: object) -> bool:
+        return other is not None and not self == other  # THPStream_richcompare: None is neither equal nor unequal
+
+    def __lt__(self, other: object) -> bool:
+        return False
+
+    __le__ = __gt__ = __ge__ = __lt__
+
+    def __hash__(self) -> int:
+        return hash((self.stream_id, self.device))
+
+    def __repr__(self) -> str:
+        return f"torch.Stream device_type=cuda, device_index={self.device_index}, stream_id={self.stream_id}"
+
+
+class Stream(AnyStream, OfTorchCuda):
+    """torch.cuda.Stream (torch/cuda/streams.py)."""
+
+    def __init__(self, device: Any = None, priority: int = 0, **kwargs: Any) -> None:
+        super().__init__(_index(device) if "stream_id" not in kwargs else None, priority, **kwargs)
+
+    @property
+    def cuda_stream(self) -> int:
+        return self.stream_id
+
+    @property
+    def _as_parameter_(self) -> ctypes.c_void_p:
+        return ctypes.c_void_p(self.cuda_stream)
+
+    @classmethod
+    def priority_range(cls) -> tuple[int, int]:
+        return 0, _HIGHEST
+
+    def record_event(self, event: Any = None) -> Any:
+        return super().record_event(Event() if event is None else event)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Stream) and super().__eq__(other)
+
+    __hash__ = AnyStream.__hash__
+
+    def __repr__(self) -> str:
+        return f"<torch.cuda.Stream device={self.device} cuda_stream={self.cuda_stream:#x}>"
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, self.cuda_stream
+
+
+class ExternalStream(Stream):
+    """torch.cuda.ExternalStream: the address is taken as given, nothing is behind it."""
+
+    def __init__(self, stream_ptr: int, device: Any = None, **kwargs: Any) -> None:
+        if stream_ptr < 0:
+            raise OverflowError("can't convert negative int to unsigned")
+        super().__init__(stream_id=stream_ptr, device_index=_index(device), **kwargs)
+
+
+def _index(device: Any) -> int:
+    """A negative index is the current GPU, as in torch.cuda.device."""
+    index: int = torch.cuda._utils._get_device_index(device, optional=True)
+    return devices.current() if index < 0 else index
+
+
+def _checked(index: int) -> int:
+    """c10/cuda/CUDAStream.cpp, check_gpu."""
+    devices.use()
+    if devices.fits(index) == -1:
+        return devices.current()
+    if not 0 <= index < devices.count():
+        raise RuntimeError(f"Device index value {index} is out of index range [0, {devices.count()})")
+    return index
+
+
+def _current_id(index: int) -> int:
+    number: int = vars(_current).get(str(index), 0)
+    return number
+
+
+def set_stream(stream_id: int, device_index: int, device_type: int) -> None:
+    """torch/csrc/cuda/Module.cpp, THCPModule_setStream_wrap: the stream's GPU becomes the current one."""
+    devices.set_current(device_index)
+    vars(_current)[str(device_index)] = stream_id
+
+
+AnyStream.__name__, AnyStream.__module__ = "Stream", "torch"
+Stream.__module__ = ExternalStream.__module__ = "torch.cuda"
+
+
+def replacements() -> Iterator[tuple[Any, str, Any]]:
+    """What to put in place of what: (owner, name, replacement)."""
+    here = sys.modules[__name__]
+    yield here, "_current", threading.local()  # a simulation begins with the default streams
+    yield here, "_numbers", {}
+    for owner in (torch.cuda, torch.cuda.streams):
+        for stand_in in (Stream, ExternalStream, Event):
+            yield owner, stand_in.__name__, stand_in
+    yield torch, "Stream", _Face("Stream", (), {"__module__": "torch", "original": original})
+    yield torch, "Event", _Face("Event", (), {"__module__": "torch", "original": _event})
+    yield torch._C, "_cuda_setStream", set_stream
+    yield torch._C, "_cuda_getCurrentStream", lambda index: (_current_id(_checked(index)), _checked(index), _CUDA)
+    yield torch._C, "_cuda_getCurrentRawStream", lambda index: _current_id(_checked(index))
+    yield torch._C, "_cuda_getDefaultStream", lambda index: (0, _checked(index), _CUDA)
+    yield torch._C, "_cuda_getStreamFromExternal", lambda pointer, index: (pointer, _checked(index), _CUDA)
+    yield torch._C, "_accelerator_getStream", _accelerator_stream
+    yield torch._C, "_accelerator_setStream", _set_accelerator_stream
+
+
+def _accelerator_stream(index: int) -> AnyStream:
+    return AnyStream(stream_id=_current_id(_checked(index)), device_index=_checked(index))
+
+
+def _set_accelerator_stream(stream: Any) -> None:
+    if stream.device_index < 0:
+        raise RuntimeError(f"device id must be non-negative!{stream.device_index}")
+    set_stream(stream.stream_id, stream.device_index, _CUDA)

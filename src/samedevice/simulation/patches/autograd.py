@@ -1,0 +1,260 @@
+"""The device checks of autograd, which sees only CPU tensors here and so cannot make them itself."""
+
+import re
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch.autograd.function import BackwardCFunction
+
+from samedevice.simulation.device.devices import device_of
+from samedevice.simulation.rules import made_inside
+from samedevice.simulation.stand_ins import at_the_caller, modes_are_asked, overridden
+from samedevice.simulation.tensor import functorch, ownership
+from samedevice.simulation.tensor.set_data import LEFT_BEHIND, moved_after
+from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor, wrap
+from samedevice.simulation.tensor.transfers import move, type_
+
+_grad = torch.Tensor.grad
+_register_hook = torch.Tensor.register_hook
+_engine_run_backward = torch.autograd._engine_run_backward
+_apply = torch.autograd.Function.__dict__["apply"]
+_backward = BackwardCFunction.apply
+_register_hook_of_node = BackwardCFunction.register_hook
+_register_prehook_of_node = BackwardCFunction.register_prehook
+_swap_tensors = torch.utils.swap_tensors
+
+# Of a type in an error (refusals.type_in_errors), what is of the CPU.
+_MODIFIED = re.compile(r"(?<=has been modified by an inplace operation: \[)(torch\.|CPU)")
+
+
+def replacements() -> Iterator[tuple[Any, str, Any]]:
+    """What to put in place of what: (owner, name, replacement)."""
+    for name in ("grad", "_grad"):  # two names of one in C++
+        yield torch.Tensor, name, property(_get_grad, _set_grad, _grad.__delete__, _grad.__doc__)
+    yield torch.Tensor, "register_hook", register_hook
+    yield torch.utils, "swap_tensors", swap_tensors
+    yield torch.autograd, "_engine_run_backward", _run_backward
+    yield torch.autograd.Function, "apply", classmethod(_apply_function)
+    yield BackwardCFunction, "apply", _apply_backward
+    yield BackwardCFunction, "register_hook", _register_node_hook
+    yield BackwardCFunction, "register_prehook", _register_node_prehook
+
+
+def _get_grad(self: torch.Tensor) -> Any:
+    kind = type(self)
+    may_warn = (kind is torch.Tensor or kind is SimulatedTensor) and not modes_are_asked() and not self.is_leaf
+    gradient: Any = at_the_caller(_grad.__get__, self) if may_warn else _grad.__get__(self)
+    if gradient is None or not isinstance(gradient, torch.Tensor):
+        return gradient  # None, or what overrides this returns
+    if isinstance(self, SimulatedTensor) and type(gradient) is torch.Tensor and not hasattr(gradient, LEFT_BEHIND):
+        gradient = wrap(gradient, self.device)  # made in C++ by backward, on what it took for this device
+        _grad.__set__(self, gradient)
+    if not isinstance(self, SimulatedTensor) and _belongs_to_the_cpu(gradient):
+        gradient = ownership.plain(gradient.cpu())
+        _grad.__set__(self, gradient)
+    gradient._samedevice_owner = weakref.ref(self)  # transfers.py puts it back when `x.grad.data = y` moves it
+    return gradient
+
+
+def _belongs_to_the_cpu(gradient: torch.Tensor) -> bool:
+    """Whether a gradient that C++ gave to a tensor on the CPU is a simulated one.
+
+    engine.cpp, validate_outputs: a single number is moved.
+    """
+    if not isinstance(gradient, SimulatedTensor):
+        return False
+    return gradient.is_cpu or (gradient.dim() == 0 and not hasattr(gradient, LEFT_BEHIND))
+
+
+def _set_grad(self: torch.Tensor, gradient: torch.Tensor | None) -> None:
+    """torch/csrc/autograd/python_variable.cpp, THPVariable_set_grad."""
+    if overridden(self):
+        return _grad.__set__(self, gradient)
+    expected = getattr(self, "grad_dtype", self.dtype) if self.is_leaf else self.dtype  # only a leaf tells of it
+    if isinstance(gradient, torch.Tensor) and gradient is not self and expected in (gradient.dtype, None):
+        given, here = device_of(gradient), device_of(self)
+        if given.type != here.type:
+            raise RuntimeError(
+                f"attempting to assign a gradient with device type '{given.type}' to a tensor with device type "
+                f"'{here.type}'. Please ensure that the gradient and the tensor are on the same device"
+            )
+        if given != here:
+            # Printed as PyTorch prints it: an index is an int8, hence a character, and the first zero ends the text.
+            text = (
+                f"attempting to assign a gradient located on device with index '{chr(given.index)}' to a tensor "
+                f"located on device with index '{chr(here.index)}'. Please ensure that the gradient and the tensor are "
+                "on the same device"
+            )
+            raise RuntimeError(text.partition("\0")[0])
+    before = _grad.__get__(self)
+    _grad.__set__(self, gradient)
+    if before is not None and before is not gradient:
+        before.__dict__.pop("_samedevice_owner", None)
+        moved_after(before)
+
+
+def swap_tensors(t1: torch.Tensor, t2: torch.Tensor) -> None:
+    """torch.utils.swap_tensors, which refuses tensors with weak references: those of _get_grad do not count."""
+    for tensor in (t1, t2):
+        gradient = _grad.__get__(tensor)
+        if gradient is not None:
+            gradient.__dict__.pop("_samedevice_owner", None)
+    _swap_tensors(t1, t2)
+
+
+def _fit(gradient: Any, device: torch.device, index: int, function: str = "", shape: Any = None) -> Any:
+    """torch/csrc/autograd/engine.cpp, validate_outputs: a 0-dim gradient is moved, another is refused.
+
+    A gradient is summed to its tensor's `shape` first, and a wrong shape is refused first.
+    """
+    if not isinstance(gradient, torch.Tensor) or device_of(gradient) == device:
+        return gradient
+    is_batched = functorch.is_batched(gradient)
+    if is_batched and not hasattr(gradient, "_samedevice_device"):
+        return gradient
+    if gradient.dim() == 0 or shape == ():
+        return gradient if is_batched else move(gradient, device)
+    if shape is not None and not _can_become(shape, gradient.shape):
+        return gradient
+    raise RuntimeError(
+        f"{function}invalid gradient at index {index} - expected device {device} but got {device_of(gradient)}"
+    )
+
+
+def _can_become(shape: Any, larger: Any) -> bool:
+    """Whether a tensor of this shape expands to the larger one."""
+    pairs = zip(reversed(shape), reversed(larger), strict=False)
+    return len(shape) <= len(larger) and all(size in (1, other) for size, other in pairs)
+
+
+def _run_backward(outputs: Any, gradients: Any, *args: Any, **kwargs: Any) -> Any:
+    fitted = tuple(
+        _fit(gradient, device_of(output), index) if isinstance(output, torch.Tensor) else gradient
+        for index, (output, gradient) in enumerate(zip(outputs, gradients, strict=True))
+    )
+    try:
+        with made_inside.composing():
+            results = _engine_run_backward(outputs, fitted, *args, **kwargs)
+    except RuntimeError as error:
+        if not _MODIFIED.search(str(error)) or not isinstance(outputs[0], SimulatedTensor):
+            raise
+        # autograd/saved_variable.cpp prints the type of a tensor that is one of the CPU's in C++
+        text = _MODIFIED.sub(lambda cpu: "CUDA" if cpu[1] == "CPU" else "torch.cuda.", str(error))
+        raise RuntimeError(text).with_traceback(error.__traceback__) from None
+    if not results:
+        return results  # of Tensor.backward
+    return tuple(
+        move(ownership.plain(gradient), device_of(wanted)) if _can_move(gradient, wanted) else gradient
+        for gradient, wanted in zip(results, args[2], strict=True)
+    )
+
+
+def _can_move(gradient: torch.Tensor | None, wanted: Any) -> bool:
+    """Whether autograd says where `gradient` belongs; a GradientEdge, which stands for a tensor, does not know it."""
+    return gradient is not None and isinstance(wanted, torch.Tensor) and not functorch.is_batched(gradient)
+
+
+def _apply_function(cls: Any, *args: Any, **kwargs: Any) -> Any:
+    """Function.apply, which also notes where its inputs were: the backward of the same call is held to it."""
+    result = _apply.__get__(None, cls)(*args, **kwargs)
+    for output in result if isinstance(result, tuple) else (result,):
+        node = output.grad_fn if isinstance(output, torch.Tensor) else None
+        if isinstance(node, BackwardCFunction):
+            node._samedevice_inputs = [(device_of(x), x.size()) if isinstance(x, torch.Tensor) else None for x in args]
+            outputs = result if isinstance(result, tuple) else (result,)
+            node._samedevice_outputs = [
+                x._samedevice_device if isinstance(x, SimulatedTensor) else None for x in outputs
+            ]
+            break
+    return result
+
+
+def _apply_backward(self: Any, *gradients: Any) -> Any:
+    incoming = list(gradients)
+    for index, device in enumerate(getattr(self, "_samedevice_outputs", ())):
+        if device is not None and type(incoming[index]) is torch.Tensor and not functorch.is_batched(incoming[index]):
+            incoming[index] = wrap(incoming[index], device)  # zeros that C++ made for an output that nobody used
+    result = _backward(self, *incoming)
+    inputs = getattr(self, "_samedevice_inputs", None)
+    if inputs is None:
+        return result
+    single = not isinstance(result, tuple)
+    given = (result,) if single else result
+    tensors = -1
+    fitted = []
+    for gradient, expected in zip(given, inputs, strict=False):
+        if expected is not None:
+            tensors += 1
+            gradient = _fit(gradient, expected[0], tensors, f"Function {self.name()} returned an ", expected[1])
+        fitted.append(gradient)
+    fitted.extend(given[len(fitted) :])
+    return fitted[0] if single else tuple(fitted)
+
+
+def register_hook(self: torch.Tensor, hook: Any) -> Any:
+    """Tensor.register_hook; what the hook returns is held to what it was given."""
+    if overridden(self):
+        return _register_hook(self, hook)
+    node, here = self.grad_fn, device_of(self)
+
+    def checked(gradient: torch.Tensor) -> Any:
+        result = hook(gradient)
+        _check_hook(hook, gradient, result)
+        if node is not None and isinstance(result, torch.Tensor) and device_of(result) != device_of(gradient):
+            _expect(node, here)
+        return result
+
+    checked.__name__ = _name(hook)
+    return _register_hook(self, checked)
+
+
+def _expect(node: Any, device: torch.device) -> None:
+    """Hold what a node of the graph next returns to `device`, where the tensor that it made is."""
+    if node.name() in ("ToCopyBackward0", "CopyBackwards"):
+        return  # it is the node that changes devices
+
+    def check(gradients: Any, _: Any) -> None:
+        handle.remove()
+        for index, gradient in enumerate(gradients):
+            _fit(gradient, device, index, f"Function {node.name()} returned an ")
+
+    handle = node.register_hook(check)
+
+
+def _name(hook: Any) -> str:
+    return getattr(hook, "__name__", "<unknown>")
+
+
+def _check_hook(hook: Any, value: Any, result: Any) -> None:
+    """torch/csrc/autograd/python_hook.cpp, check_single_result: the type, hence the kind of device, must stay."""
+    both = isinstance(value, torch.Tensor) and isinstance(result, torch.Tensor)
+    if both and type_(result) != type_(value):
+        raise RuntimeError(
+            f"hook '{_name(hook)}' has changed the type of value (was {type_(value)} got {type_(result)})"
+        )
+
+
+def _register_node_hook(self: Any, hook: Any) -> Any:
+    """Node.register_hook, for the nodes of Python: custom functions and the full backward hooks of modules."""
+
+    def checked(inputs: Any, outputs: Any) -> Any:
+        result = hook(inputs, outputs)
+        for value, new in zip(inputs, result or (), strict=False):
+            _check_hook(hook, value, new)
+        return result
+
+    checked.__name__ = _name(hook)
+    return _register_hook_of_node(self, checked)
+
+
+def _register_node_prehook(self: Any, hook: Any) -> Any:
+    def checked(outputs: Any) -> Any:
+        result = hook(outputs)
+        for value, new in zip(outputs, result or (), strict=False):
+            _check_hook(hook, value, new)
+        return result
+
+    checked.__name__ = _name(hook)
+    return _register_prehook_of_node(self, checked)

@@ -1,0 +1,210 @@
+"""Compilers, which would see CPU tensors: under a simulation their code runs eagerly, and a notice says so once.
+
+For torch.compile PyTorch has a switch, torch.compiler.set_stance("force_eager"): what was compiled before runs eagerly
+too, and what is compiled here is compiled when the simulation is over. Where it fails, the compiler's own error is
+raised (dynamo.py). TorchScript's functions return what they are
+given, as they do under PYTORCH_JIT=0; PyTorch's own code is scripted as ever. To trace, PyTorch runs a function once,
+and so does torch.jit.trace here: it fails where the function does. A module on the CPU that was scripted or traced is
+really so when it is saved, or asked for its graph.
+"""
+
+import contextlib
+import functools
+import sys
+import threading
+import warnings
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+from samedevice.simulation.device import devices
+from samedevice.simulation.patches import dynamo
+from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
+
+_compile, _script, _export = torch.compile, torch.jit.script, torch.export.export
+_trace, _trace_module = torch.jit.trace, torch.jit.trace_module
+_lock = threading.Lock()
+_stance: Any = None  # the one to return to
+_told = False
+
+
+def replacements() -> Iterator[tuple[Any, str, Any]]:
+    """What to put in place of what: (owner, name, replacement)."""
+    yield sys.modules[__name__], "_told", False
+    yield torch, "compile", compile_
+    yield torch.jit, "script", script
+    yield torch.jit, "trace", trace
+    yield torch.jit, "trace_module", trace_module
+    for name in ("save", "save_to_buffer", "graph", "code"):
+        yield torch.nn.Module, name, _OfTorchScript(name)
+    yield torch.export, "export", export
+    # torch.compiler.reset ends CUDA graphs: torch/_inductor/cudagraph_trees.py imports this where CUDA is built.
+    state = "_cuda_CUDAAllocator_AllocatorState"
+    yield torch._C, state, getattr(torch._C, state, object)
+    dynamo = sys.modules.get("torch._dynamo.eval_frame")
+    if dynamo is not None:
+        yield dynamo, "_stance", dynamo.DynamoStance("force_eager")
+
+
+def stop() -> None:
+    """Let torch.compile compile again."""
+    global _stance
+    if _stance is not None:
+        vars(sys.modules["torch._dynamo.eval_frame"])["_stance"] = _stance
+    _stance = None
+
+
+def _tell(name: str) -> None:
+    global _told
+    if not _told:
+        _told = True
+        warnings.warn(
+            f"samedevice does not simulate compilers: what {name} returns runs eagerly on simulated GPUs", stacklevel=3
+        )
+
+
+@functools.wraps(_compile)
+def compile_(model: Any = None, *args: Any, **kwargs: Any) -> Any:
+    global _stance
+    _tell("torch.compile")
+    from torch._dynamo import eval_frame  # seconds to import, so only when something is compiled
+
+    with _lock:
+        if eval_frame._stance.stance != "force_eager":
+            _stance, eval_frame._stance = eval_frame._stance, eval_frame.DynamoStance("force_eager")
+    compiled: Any = _compile(model, *args, **kwargs)
+    if model is None or kwargs.get("disable"):  # as a decorator with arguments: it comes back with the function
+        return compiled
+    if isinstance(compiled, torch.nn.Module):
+        compiled.forward = _failing_as_compiled(model, compiled.forward)
+        return compiled
+    return _failing_as_compiled(model, compiled)
+
+
+def _failing_as_compiled(function: Any, compiled: Any) -> Any:
+    """The compiled function, which raises the compiler's error where it has one."""
+
+    @functools.wraps(compiled)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return compiled(*args, **kwargs)
+        except RuntimeError:
+            said = dynamo.refusal(function, args, kwargs) if devices.installed() else None
+            if said is None:
+                raise
+        raise said
+
+    return call
+
+
+@functools.wraps(_script)
+def script(obj: Any, *args: Any, _frames_up: int = 0, **kwargs: Any) -> Any:
+    if not isinstance(obj, torch.nn.Module) and getattr(obj, "__module__", "").startswith("torch."):
+        with _known_to_torchscript():  # its decompositions and functional optimizers
+            return _script(obj, *args, _frames_up=_frames_up + 1, **kwargs)
+    _tell("torch.jit.script")
+    _remember(obj, lambda module: _script(module, *args, **kwargs))
+    return obj
+
+
+@contextlib.contextmanager
+def _known_to_torchscript() -> Iterator[None]:
+    """TorchScript knows PyTorch's functions by their identity: inside, it knows those that stand in for them too."""
+    table = torch.jit._builtins._get_builtin_table()
+    replaced = [x for x in vars(torch).values() if id(x) not in table and id(getattr(x, "__wrapped__", None)) in table]
+    table.update({id(function): table[id(function.__wrapped__)] for function in replaced})
+    try:
+        yield
+    finally:
+        for function in replaced:
+            del table[id(function)]
+
+
+@functools.wraps(_trace)
+def trace(func: Any, example_inputs: Any = None, *args: Any, **kwargs: Any) -> Any:
+    _tell("torch.jit.trace")
+    named = kwargs.get("example_kwarg_inputs")
+    # torch/jit/_trace.py, _trace_impl
+    if isinstance(func, torch.nn.Module) and example_inputs is None and not isinstance(named, dict):
+        raise RuntimeError("example_kwarg_inputs should be a dict")
+    if isinstance(named, dict):
+        _refuse_untraceable(func(**named))
+    else:
+        if isinstance(example_inputs, torch.Tensor | dict):
+            example_inputs = (example_inputs,)
+        _refuse_untraceable(func(*tuple(example_inputs)))
+    kwargs = kwargs | {"check_trace": False}  # by torch.jit.trace again
+    _remember(func, lambda module: _trace(module, *_on_cpu((example_inputs, *args)), **_on_cpu(kwargs)))
+    return func
+
+
+@functools.wraps(_trace_module)
+def trace_module(mod: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+    _tell("torch.jit.trace_module")
+    if isinstance(mod, torch.nn.Module) and isinstance(inputs, dict):  # PyTorch refuses all else
+        for name, given in inputs.items():
+            method = mod if name == "forward" else getattr(mod, name)
+            _refuse_untraceable(method(*given) if isinstance(given, tuple) else method(given))
+    else:
+        return _trace_module(mod, inputs, *args, **kwargs)
+    kwargs = kwargs | {"check_trace": False}
+    _remember(mod, lambda module: _trace_module(module, _on_cpu(inputs), *args, **kwargs))
+    return mod
+
+
+def _refuse_untraceable(output: Any) -> None:
+    """torch/csrc/jit/python/python_tracer.cpp, createGraphByTracing."""
+    if isinstance(output, list | tuple | dict):
+        for item in output.values() if isinstance(output, dict) else output:
+            _refuse_untraceable(item)
+    elif not isinstance(output, torch.Tensor | None):
+        raise RuntimeError(
+            "Only tensors, lists, tuples of tensors, or dictionary of tensors can be output from traced functions"
+        )
+
+
+def _on_cpu(values: Any) -> Any:
+    return torch.utils._pytree.tree_map_only(torch.Tensor, lambda tensor: tensor.detach().cpu(), values)
+
+
+# How to make the module of TorchScript for each module that was scripted or traced.
+_makers: "weakref.WeakKeyDictionary[torch.nn.Module, Callable[[torch.nn.Module], Any]]" = weakref.WeakKeyDictionary()
+
+
+def _remember(module: Any, maker: Callable[[torch.nn.Module], Any]) -> None:
+    if isinstance(module, torch.nn.Module):
+        _makers[module] = maker
+
+
+class _OfTorchScript:
+    """An attribute that modules of TorchScript have, and others have not."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, module: Any, owner: type) -> Any:
+        maker = None if module is None else _makers.get(module)
+        if maker is None:  # PyTorch's Module.__getattr__ is asked next
+            raise AttributeError(f"type object '{owner.__name__}' has no attribute '{self._name}'")
+        if any(isinstance(x, SimulatedTensor) for x in (*module.parameters(), *module.buffers())):
+            raise NotImplementedError(
+                "samedevice does not simulate TorchScript on a GPU: move the module to the CPU before you save it"
+            )
+        del _makers[module]  # meanwhile it has what other modules have: TorchScript looks at each attribute
+        try:
+            with _known_to_torchscript():
+                return getattr(maker(module), self._name)
+        finally:
+            _makers[module] = maker
+
+
+@functools.wraps(_export)
+def export(mod: Any, args: Any, kwargs: Any = None, **options: Any) -> Any:
+    state = [*mod.parameters(), *mod.buffers()] if isinstance(mod, torch.nn.Module) else []
+    if any(isinstance(x, SimulatedTensor) for x in (*state, *torch.utils._pytree.tree_leaves((args, kwargs)))):
+        raise NotImplementedError(
+            "samedevice does not simulate torch.export: move the module and its arguments to the CPU and export there"
+        )
+    return _export(mod, args, kwargs, **options)

@@ -1,0 +1,121 @@
+"""Operators that PyTorch composes of others in C++ and that make tensors of their own on the way.
+
+They make them on the device of their input: the CPU, since a simulated tensor is one in C++. So a kernel in front of
+each (composite_kernels.py) sees what the composition makes and brings it to the GPU. What is made without a device is
+on the CPU by design and stays there. The list was found by running every operator of PyTorch's op_db on a simulated GPU
+(tests/simulation/test_values.py), and by reading the composed operators that op_db has not.
+"""
+
+import contextlib
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from samedevice.simulation.device import dispatch_modes
+from samedevice.simulation.device.devices import CPU, device_of
+from samedevice.simulation.patches.torch_dispatch_mode import at
+from samedevice.simulation.rules import judgement, made_inside
+from samedevice.simulation.rules.composite_kernels import Kernel
+from samedevice.simulation.stand_ins import overridden
+from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor, unwrap, wrap
+
+# Each as native_functions.yaml names it, without its overloads; many make tensors only for out= or for empty inputs.
+_MAKE_TENSORS_INSIDE = (
+    "cdist", "combinations", "cosine_similarity", "cov", "cumulative_trapezoid",
+    "istft", "linalg_cholesky", "linalg_cond", "linalg_det", "linalg_eigvals", "linalg_eigvalsh", "linalg_inv",
+    "linalg_ldl_factor", "linalg_lu_factor", "linalg_matrix_rank", "linalg_pinv", "linalg_slogdet", "linalg_svdvals",
+    "linalg_vander", "log_sigmoid", "msort", "nanquantile", "one_hot", "quantile",
+    "scaled_dot_product_attention", "stft", "trapezoid", "vander",
+)  # fmt: skip
+
+
+def replacements() -> Iterator[tuple[Any, str, Any]]:
+    """What to put in place of what: (owner, name, replacement)."""
+    for owner in (torch, torch.Tensor):
+        yield owner, "histc", _in_double(owner.histc)
+
+
+def kernels() -> Iterator[tuple[str, Kernel]]:
+    """The kernels to put in front of composed operators: (operator, kernel)."""
+    in_front = dict.fromkeys(_MAKE_TENSORS_INSIDE, _on_one)
+    # These take some tensors from another device by design (native/LossCTC.cpp, native/PackedSequence.cpp).
+    mixed = {"ctc_loss": _on_first, "pad_sequence": _on_first, "_pad_packed_sequence": _padded}
+    mixed |= {"_sparse_mm": _sparse_product, "sspaddmm": _on_first, "smm": _on_first}
+    for name, kernel in (in_front | mixed).items():
+        for overload in getattr(torch.ops.aten, name).overloads() if hasattr(torch.ops.aten, name) else ():
+            yield f"{name}.{overload}", kernel
+
+
+class _MadeOn(TorchDispatchMode):
+    """Inside, what C++ makes on the CPU, asked for by name, is on a GPU."""
+
+    def __init__(self, device: torch.device) -> None:
+        super().__init__()
+        self._device = device
+
+    __enter__ = TorchDispatchMode.__enter__  # PyTorch's own: it looks for what C++ says (see torch_dispatch_mode.py)
+    __exit__ = TorchDispatchMode.__exit__
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if kwargs and kwargs.get("device") == CPU and dispatch_modes.now():  # the program's modes come next
+            return func(*args, **(kwargs | {"device": self._device}))
+        if any(isinstance(x, SimulatedTensor) for x in judgement.tensors_of(args, kwargs)):
+            args = tuple(at(self._device, args))  # inside torch.func, this mode has not seen C++ make it
+        made = func(*args, **(kwargs or {}))
+        if kwargs and type(made) is torch.Tensor and kwargs.get("device") == CPU:
+            return wrap(made, self._device)
+        return made
+
+
+def _on_one(compose: Any, *args: Any, **kwargs: Any) -> Any:
+    """An operator whose tensors must be on one device: on several, the operators inside refuse them."""
+    inputs = {name: value for name, value in kwargs.items() if name in ("fweights", "aweights")}  # of cov; not out=
+    several = len({device_of(tensor) for tensor in judgement.tensors_of(args, inputs)}) > 1
+    return compose(*args, **kwargs) if several else _on_first(compose, *args, **kwargs)
+
+
+def _on_first(compose: Any, *args: Any, **kwargs: Any) -> Any:
+    """What an operator makes for itself is where its first tensor is."""
+    home = device_of(next(judgement.tensors_of(args, kwargs)))
+    if home is CPU:
+        return compose(*args, **kwargs)
+    with _MadeOn(home), made_inside.composing():  # inside torch.func, no mode sees what C++ makes
+        made = compose(*args, **kwargs)
+    out = kwargs.get("out")
+    if isinstance(out, torch.Tensor) and made is not out:
+        out.resize_(made.shape).copy_(made)  # for subclasses of Tensor, linalg.matrix_rank returns another
+        return out
+    return made
+
+
+def _sparse_product(compose: Any, first: Any, second: Any, *args: Any) -> Any:
+    """native/sparse/SparseTensorMath.cpp, _sparse_mm: zeros are made where the dense factor is."""
+    home = device_of(second if first.layout is not torch.strided else first)
+    with contextlib.nullcontext() if home is CPU else _MadeOn(home):
+        return compose(first, second, *args)
+
+
+def _padded(compose: Any, *args: Any, **kwargs: Any) -> Any:
+    """native/PackedSequence.cpp, _pad_packed_sequence: the lengths are made where batch_sizes is, on the CPU."""
+    padded, lengths = _on_first(compose, *args, **kwargs)
+    return padded, unwrap(lengths)
+
+
+def _in_double(original: Any) -> Any:
+    """histc, which CUDA has for integers too (native/cuda/SummaryOps.cu), and the CPU has not."""
+
+    @functools.wraps(original)
+    def in_double(*args: Any, **kwargs: Any) -> Any:
+        source = args[0] if args else kwargs.get("input")
+        if not isinstance(source, torch.Tensor) or overridden(source):
+            return original(*args, **kwargs)
+        if device_of(source) is CPU or source.dtype.is_floating_point:
+            return original(*args, **kwargs)
+        kwargs.pop("input", None)
+        counted = original(unwrap(source).double(), *args[1:], **kwargs)
+        return wrap(counted.to(source.dtype), device_of(source))
+
+    return in_double

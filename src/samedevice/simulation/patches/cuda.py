@@ -1,0 +1,226 @@
+"""What stands under torch.cuda and torch.accelerator while a simulation runs.
+
+torch.cuda is Python over C++ functions named torch._C._cuda_..., torch.accelerator over torch._C._accelerator_...: a
+CPU build lacks the first, and the second find no device. They are what is replaced, so that arguments are read and
+errors raised by PyTorch's own code. Streams, memory, random numbers, autocast and compilers have files of their own.
+"""
+
+import itertools
+import types
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+import torch
+from torch.autograd import profiler
+from torch.backends.cuda import cuFFTPlanCache, cuFFTPlanCacheManager
+
+from samedevice.simulation.device import devices, generators, pinned_memory, properties, streams, sync_debug
+from samedevice.simulation.device.properties import NAME as NAME
+from samedevice.simulation.patches import autocast, compilers, memory
+from samedevice.simulation.rules import determinism
+from samedevice.simulation.tensor import allocation, simulated_tensor
+
+_set_deterministic = torch._C._set_deterministic_algorithms
+_pools = itertools.count(1)
+
+
+def replacements() -> Iterator[tuple[Any, str, Any]]:
+    """What to put in place of what: (owner, name, replacement)."""
+    for part in (properties, streams, memory, pinned_memory, generators, autocast, compilers):
+        yield from part.replacements()
+    yield torch, "device", devices.DeviceFace
+    in_c = {
+        "_cuda_init": devices.use, "_cuda_getDeviceCount": devices.ask, "_cuda_getDevice": devices.current,
+        "_cuda_setDevice": _set_device, "_cuda_exchangeDevice": exchange_device,
+        "_cuda_maybeExchangeDevice": exchange_device, "_cuda_canDeviceAccessPeer": lambda device, peer: device != peer,
+        "_cuda_synchronize": _nothing, "_cuda_ipc_collect": _nothing,
+        "_cuda_sleep": _nothing, "_cuda_clearCublasWorkspaces": _nothing, "_cuda_getArchFlags": _nothing,
+        "_cuda_set_sync_debug_mode": _set_sync_debug_mode, "_cuda_get_sync_debug_mode": lambda: sync_debug.level,
+        "_cuda_isCurrentStreamCapturing": lambda: False,
+        "_cuda_getCurrentBlasHandle": _refused("cuBLAS, so it has no handle"),
+        "_cuda_getCurrentSolverHandle": _refused("cuSOLVER, so it has no handle"),
+        "_accelerator_getAccelerator": lambda: torch.device("cuda"),
+        "_get_accelerator": lambda check=False: torch.device("cuda"),
+        "_accelerator_getDeviceIndex": current_device, "_accelerator_setDeviceIndex": devices.set_current,
+        "_accelerator_exchangeDevice": exchange_device, "_accelerator_maybeExchangeDevice": exchange_device,
+        "_accelerator_synchronizeDevice": devices.gpu, "_accelerator_getDeviceCapability": _device_capability,
+    }  # fmt: skip
+    for library in ("linalg", "blas"):
+        yield from _preferred(f"_set_{library}_preferred_backend", f"_get_{library}_preferred_backend")
+    yield sync_debug, "level", 0
+    yield simulated_tensor, "_run", _run_and_watch if torch._C._get_deterministic_algorithms() else _run
+    yield torch._C, "_set_deterministic_algorithms", _set_deterministic_algorithms
+    for name, function in in_c.items():
+        yield torch._C, name, function
+    # What torch.cuda chose when it was imported, or would answer for the GPUs of this machine.
+    in_cuda = {
+        "_exchange_device": exchange_device, "_maybe_exchange_device": exchange_device,
+        "device_count": devices.count, "is_initialized": devices.used, "init": devices.use, "_lazy_init": devices.use,
+        "_lazy_call": devices.seed, "_is_in_bad_fork": devices.in_forked_child,
+        "is_current_stream_capturing": lambda: False, "_cuda_isCurrentStreamCapturing": lambda: False,
+    }  # fmt: skip
+    for owner in (torch.cuda, torch.cuda.random, torch.cuda.memory, torch.cuda.graphs):
+        for name, function in in_cuda.items():
+            if name in vars(owner):  # each of the others has imported some by name
+                yield owner, name, function
+    # A profiler that is asked for CUDA sees the CPU, which computes: events of a GPU would fail at each operator.
+    activities = {*profiler._supported_activities(), torch.profiler.ProfilerActivity.CUDA}
+    yield profiler, "_supported_activities", lambda: activities
+    states = profiler.ProfilerState.__members__
+    yield profiler, "ProfilerState", types.SimpleNamespace(**states | {"KINETO_GPU_FALLBACK": states["KINETO"]})
+    yield torch.cuda, "_cudart", _cudart()
+    yield torch.cuda, "has_magma", True
+    yield torch.backends.cuda, "is_built", lambda: True
+    yield torch.version, "cuda", torch.version.cuda or "13.0"  # that of PyTorch's own wheels
+    refuse_graphs = _refused("CUDA graphs: run the same lines without capturing them")
+    for name in ("CUDAGraph", "graph", "make_graphed_callables"):
+        original = getattr(torch.cuda, name)
+        is_class = isinstance(original, type)  # libraries annotate with it, and ask isinstance
+        refused = type(name, (original,), {"__new__": refuse_graphs}) if is_class else refuse_graphs
+        for owner in (torch.cuda, torch.cuda.graphs):
+            yield owner, name, refused
+    yield torch.cuda.graphs, "_graph_pool_handle", lambda: (0, next(_pools))
+    if hasattr(torch.accelerator, "Graph"):
+        yield torch.accelerator, "Graph", _refused("CUDA graphs: run the same lines without capturing them")
+    yield torch.backends.cuda, "cufft_plan_cache", cuFFTPlanCacheManager()
+    yield cuFFTPlanCache, "size", 0
+    yield cuFFTPlanCache, "max_size", 4096  # kept where it is set, and there is nothing to limit
+    yield cuFFTPlanCache, "clear", _nothing
+    yield torch.cuda.nvtx, "_nvtx", _nvtx()
+
+
+def start() -> None:
+    """What is not put in place by name."""
+    allocation.start()
+
+
+def stop() -> None:
+    """What is not put back by name."""
+    allocation.stop()
+    autocast.stop()
+    compilers.stop()
+
+
+def _nothing(*args: Any, **kwargs: Any) -> None:
+    """Nothing to do: every simulated operation is finished when it returns, and nothing is kept in reserve."""
+
+
+def _preferred(setter: str, getter: str) -> Iterator[tuple[Any, str, Any]]:
+    """torch.backends.cuda.preferred_linalg_library and preferred_blas_library: the choice is kept and read back."""
+    choose, chosen = getattr(torch._C, setter), [getattr(torch._C, getter)()]
+
+    def prefer(backend: Any) -> None:
+        if backend.name == "Ck":
+            choose(backend)  # AMD's: refused, by PyTorch
+        chosen[:] = [backend]
+
+    yield torch._C, setter, prefer
+    yield torch._C, getter, lambda: chosen[0]
+
+
+def _refused(what: str) -> Callable[..., NoReturn]:
+    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
+        raise NotImplementedError(f"samedevice does not simulate {what}")
+
+    return refuse
+
+
+def current_device() -> int:
+    devices.use()
+    return devices.current()
+
+
+def _set_device(index: int) -> None:
+    if isinstance(index, bool):
+        raise RuntimeError("invalid argument to setDevice")  # torch/csrc/cuda/Module.cpp
+    index = (index + 128) % 256 - 128  # an int8
+    if index < 0:
+        raise RuntimeError(
+            f"device id must be non-negative!{index}"
+        )  # torch/csrc/cuda/Module.cpp, THCPModule_setDevice
+    devices.set_current(index)
+
+
+def exchange_device(index: int) -> int:
+    """Make `index` current and return what was; -1 changes nothing (c10/cuda/CUDAFunctions.cpp)."""
+    if isinstance(index, bool):
+        raise RuntimeError("invalid argument to exchangeDevice")  # torch/csrc/cuda/Module.cpp
+    if devices.fits(index) < 0:
+        return -1
+    before = current_device()
+    devices.set_current(index)
+    return before
+
+
+def _device_capability(index: int) -> NoReturn:
+    raise RuntimeError("Backend doesn't support getting device capabilities.")  # torch/csrc/DeviceAccelerator.cpp
+
+
+_run = simulated_tensor._run
+
+
+def _set_sync_debug_mode(mode: int) -> None:
+    sync_debug.set_level(mode)
+    _choose_run()
+
+
+def _set_deterministic_algorithms(mode: bool, warn_only: bool = False) -> None:
+    _set_deterministic(mode, warn_only=warn_only)
+    _choose_run()
+
+
+def _choose_run() -> None:
+    """Watch the operators only where a setting asks for it: the way of every operator stays as short as it is."""
+    is_watched = sync_debug.level or torch._C._get_deterministic_algorithms()
+    simulated_tensor._run = _run_and_watch if is_watched else _run
+
+
+def _run_and_watch(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
+    if sync_debug.level:
+        sync_debug.before(func, args, kwargs or {})
+    if device.type == "cuda" and torch._C._get_deterministic_algorithms():
+        determinism.check(func, args, kwargs or {})
+    return _run(func, args, kwargs, device)
+
+
+# Of cudaGetErrorString, the errors that programs meet.
+_ERRORS = {
+    0: "no error", 1: "invalid argument", 2: "out of memory", 3: "initialization error", 4: "driver shutting down",
+    9: "invalid configuration argument", 35: "CUDA driver version is insufficient for CUDA runtime version",
+    46: "CUDA-capable device(s) is/are busy or unavailable", 98: "invalid device function",
+    100: "no CUDA-capable device is detected", 101: "invalid device ordinal",
+    209: "no kernel image is available for execution on the device", 304: "OS call failed or operation not supported",
+    400: "invalid resource handle", 700: "an illegal memory access was encountered",
+    701: "too many resources requested for launch", 710: "device-side assert triggered",
+    719: "unspecified launch failure", 801: "operation not supported", 999: "unknown error",
+}  # fmt: skip
+
+
+def _cudart() -> types.SimpleNamespace:
+    """The functions of torch/csrc/cuda/shared/cudart.cpp; each succeeds."""
+    done = dict.fromkeys(
+        (
+            "cudaProfilerStart", "cudaProfilerStop", "cudaHostRegister", "cudaHostUnregister", "cudaStreamCreate",
+            "cudaStreamDestroy",
+        ),
+        lambda *args: 0,
+    )  # fmt: skip
+
+    def error(code: int) -> int:
+        return code
+
+    error.success = 0  # type: ignore[attr-defined]
+    return types.SimpleNamespace(
+        **done,
+        cudaError=error,
+        cudaGetErrorString=lambda code: _ERRORS.get(int(code), "unrecognized error code"),
+        cudaMemGetInfo=memory._free,
+    )
+
+
+def _nvtx() -> types.SimpleNamespace:
+    """Ranges without a profiler to see them: NVTX then answers -2 (NVTX_NO_PUSH_POP_TRACKING) and range number 0."""
+    return types.SimpleNamespace(
+        rangePushA=lambda message: -2, rangePop=lambda: -2, rangeStartA=lambda message: 0, rangeEnd=_nothing,
+        markA=_nothing, deviceRangeStart=_nothing, deviceRangeEnd=_nothing,
+    )  # fmt: skip

@@ -1,0 +1,47 @@
+"""Tensors sorted by device and dtype, as torch's optimizers ask C++ for them, which sees only CPU tensors here."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+
+from samedevice.simulation.device.devices import CPU, device_of
+
+_Groups = dict[tuple[torch.device, torch.dtype], tuple[list[list[Any]], list[int]]]
+
+_group = torch._C._group_tensors_by_device_and_dtype
+
+
+def replacements() -> Iterator[tuple[Any, str, Any]]:
+    """What to put in place of what: (owner, name, replacement)."""
+    yield torch._C, "_group_tensors_by_device_and_dtype", group_tensors_by_device_and_dtype
+
+
+def group_tensors_by_device_and_dtype(lists: Sequence[Sequence[Any]], with_indices: bool = False) -> _Groups:
+    """ATen/native/ForeachUtils.h: the first list decides; the others, of its length or empty, go along."""
+    if not lists or not lists[0]:
+        return _group(lists, with_indices)  # which refuses them
+    groups: _Groups = {}
+    for index, first in enumerate(lists[0]):
+        here = device_of(first)
+        nested, indices = groups.setdefault((here, first.dtype), ([[] for _ in lists], []))
+        for group, tensors in zip(nested, lists, strict=True):
+            if tensors:
+                if tensors[index] is not None:
+                    _check(first, here, tensors[index])
+                group.append(tensors[index])
+        if with_indices:
+            indices.append(index)
+    return groups
+
+
+def _check(first: torch.Tensor, here: torch.device, other: torch.Tensor) -> None:
+    """Steps may be on the CPU; which dtypes go together, and the text, differ by release: its own C++ is asked."""
+    there = device_of(other)
+    if first.dtype is other.dtype and here == there:
+        return
+    dtypes = (first.dtype, other.dtype)
+    if here != there:
+        is_step = there is CPU and other.dtype in (torch.float32, torch.float64)
+        dtypes = (torch.float32, torch.float32 if is_step else torch.int64)
+    _group([[torch.empty(0, dtype=dtype, device=CPU)] for dtype in dtypes], False)

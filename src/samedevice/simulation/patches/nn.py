@@ -1,0 +1,205 @@
+"""The device checks that PyTorch makes at the beginning of neural network functions that it composes in C++.
+
+As in composite_checks.py: kernels in front of the composed operators, one small function for each check, with PyTorch's
+text and the source file it follows.
+"""
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from samedevice.simulation.device.devices import CPU, device_of
+from samedevice.simulation.rules.composite_kernels import Kernel
+from samedevice.simulation.rules.errors import attention_on_several_devices, compare, found_two_devices
+from samedevice.simulation.tensor.transfers import move
+
+_original_lengths = torch._VF._pack_padded_sequence
+
+
+def replacements() -> Iterator[tuple[Any, str, Any]]:
+    """What to put in place of what: (owner, name, replacement)."""
+    yield torch._VF, "_pack_padded_sequence", _pack_padded_sequence
+    yield torch.backends.cudnn, "is_acceptable", lambda tensor: False  # no cuDNN: weights are not flattened into one
+
+
+def kernels() -> Iterator[tuple[str, Kernel]]:
+    """The kernels to put in front of composed operators: (operator, kernel)."""
+    for name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
+        yield f"{name}.input", _lstm if name == "lstm" else _recurrent
+        yield f"{name}.data", _recurrent_packed
+    for name in ("lstm_cell", "gru_cell"):
+        yield name, functools.partial(_cell, f"wrapper_CUDA___thnn_fused_{name}")
+    yield "_batch_norm_impl_index", _batch_norm
+    yield "_weight_norm", _weight_norm
+    yield "cdist", _cdist
+    yield "cosine_similarity", _cosine_similarity
+    yield "ctc_loss.Tensor", _ctc_loss
+    yield "prelu", _prelu
+    yield "rms_norm", _rms_norm
+    yield "scaled_dot_product_attention", _attention
+
+
+def _recurrent(compose: Any, inputs: Any, hidden: Any, parameters: Any, *rest: Any) -> Any:
+    """native/RNN.h, check_attributes: first the hidden state, then the parameters."""
+    _check_attributes(inputs, hidden, parameters)
+    return compose(inputs, hidden, parameters, *rest)
+
+
+def _lstm(compose: Any, inputs: Any, hidden: Any, parameters: Any, has_biases: bool, *rest: Any) -> Any:
+    """As above; without biases it is composed of other operators, for oneDNN's backward then ends the process."""
+    if has_biases or device_of(inputs) is CPU:
+        return _recurrent(compose, inputs, hidden, parameters, has_biases, *rest)
+    enabled = torch._C._get_mkldnn_enabled()
+    torch._C._set_mkldnn_enabled(False)
+    try:
+        return _recurrent(compose, inputs, hidden, parameters, has_biases, *rest)
+    finally:
+        torch._C._set_mkldnn_enabled(enabled)
+
+
+def _recurrent_packed(compose: Any, data: Any, batch_sizes: Any, hidden: Any, parameters: Any, *rest: Any) -> Any:
+    """native/RNN.cpp leaves a packed input to its operators; cuDNN's (native/cudnn/RNN.cpp) checks as above."""
+    if device_of(data) is CPU:
+        _first_products(data, hidden, parameters, *rest)
+    else:
+        _check_attributes(data, hidden, parameters)
+    return compose(data, batch_sizes, hidden, parameters, *rest)
+
+
+def _first_products(data: Any, hidden: Any, parameters: Any, has_biases: bool, *_: Any) -> None:
+    """The products that a layer begins with, of the input and of its state, each with the weights and the bias."""
+    state = hidden if isinstance(hidden, torch.Tensor) else hidden[0]
+    for number, mat1 in enumerate((data, state)):
+        if has_biases:
+            bias = parameters[2 + number]
+            compare("wrapper_CUDA_addmm", ("self", bias), ("mat1", mat1), ("mat2", parameters[number]))
+        else:
+            compare("wrapper_CUDA_mm", ("self", mat1), ("mat2", parameters[number]))
+
+
+def _check_attributes(inputs: Any, hidden: Any, parameters: Any) -> None:
+    here = device_of(inputs)
+    hidden = [hidden] if isinstance(hidden, torch.Tensor) else hidden
+    for name, tensors in (("hidden", hidden), ("parameter", parameters)):
+        for tensor in tensors:
+            if device_of(tensor) != here and not (tensor.dim() == 0 and device_of(tensor) is CPU):
+                raise RuntimeError(
+                    f"Input and {name} tensors are not at the same device, found input tensor at {here} "
+                    f"and {name} tensor at {device_of(tensor)}"
+                )
+
+
+def _cell(
+    method: str,
+    compose: Any,
+    inputs: Any,
+    hidden: Any,
+    input_weight: Any,
+    hidden_weight: Any,
+    input_bias: Any = None,
+    hidden_bias: Any = None,
+) -> Any:
+    """native/RNN.cpp, lstm_cell and gru_cell: for a GPU's fused kernel the products are made without the biases."""
+    if device_of(inputs) is not CPU:
+        state, *memory = [hidden] if isinstance(hidden, torch.Tensor) else hidden
+        compare("wrapper_CUDA_mm", ("self", inputs), ("mat2", input_weight))
+        compare("wrapper_CUDA_mm", ("self", state), ("mat2", hidden_weight))
+        biases = ("input_bias", input_bias), ("hidden_bias", hidden_bias)
+        if memory:
+            compare(method, ("input_gates", inputs), ("hidden_gates", state), ("cx", memory[0]), *biases)
+        else:
+            compare(method, ("input_gates", inputs), ("hidden_gates", state), ("hx", state), *biases)
+    return compose(inputs, hidden, input_weight, hidden_weight, input_bias, hidden_bias)
+
+
+def _cdist(compose: Any, x1: Any, x2: Any, p: float = 2.0, compute_mode: int | None = None) -> Any:
+    """native/Distance.cpp: by matrix products, which more than 25 rows are worth, cdist_impl comes to compare types."""
+    many = x1.dim() > 1 and x2.dim() > 1 and max(x1.size(-2), x2.size(-2)) > 25
+    if p == 2 and (compute_mode == 1 or (many and not compute_mode)):
+        one, other = device_of(x1), device_of(x2)
+        if one.type != other.type:
+            raise RuntimeError(f"X1 and X2 must have the same device type. X1: {one.type} X2: {other.type}")
+        if one != other:  # an index is an int8, hence printed as a character, and the first zero ends the text
+            text = f"device of X1 ({chr(one.index)}) must match device of X2 ({chr(other.index)})"
+            raise RuntimeError(text.partition("\0")[0])
+    return compose(x1, x2, p, compute_mode)
+
+
+def _cosine_similarity(compose: Any, first: Any, second: Any, dim: int = 1, *rest: Any) -> Any:
+    """native/Distance.cpp, cosine_similarity: eps, made where the first is, clamps the norm of the second."""
+    rank = max(first.dim(), second.dim(), 1)
+    if -rank <= dim < rank:
+        compare("wrapper_CUDA_clamp_min__Tensor", ("self", second), ("min", first))
+    return compose(first, second, dim, *rest)
+
+
+def _ctc_loss(compose: Any, scores: Any, targets: Any, input_lengths: Any, target_lengths: Any, *rest: Any) -> Any:
+    """native/LossCTC.cpp, ctc_loss: the lengths, from anywhere, are brought to where the loss is."""
+    return compose(scores, targets, input_lengths, move(target_lengths, device_of(scores)), *rest)
+
+
+def _weight_norm(compose: Any, direction: Any, magnitude: Any, *rest: Any) -> Any:
+    """native/WeightNorm.cpp, _weight_norm."""
+    if device_of(direction) != device_of(magnitude):
+        raise RuntimeError(
+            "weight_norm: expected v_in and g_in to be on the same device, "
+            f"but v_in is on {device_of(direction)} and g_in is on {device_of(magnitude)}"
+        )
+    return compose(direction, magnitude, *rest)
+
+
+def _attention(compose: Any, query: Any, key: Any, value: Any, attn_mask: Any = None, *rest: Any, **kwargs: Any) -> Any:
+    """native/transformers/attention.cpp, validate_sdpa_input; the mask meets the check of the kernel that is chosen."""
+    here = device_of(query)
+    same_type = query.dtype is key.dtype is value.dtype  # else PyTorch refuses that first
+    if same_type and not here == device_of(key) == device_of(value):
+        attention_on_several_devices(here, device_of(key), device_of(value))
+    if attn_mask is not None and device_of(attn_mask) != here and here is not CPU:
+        if not _is_efficient(query, value):
+            found_two_devices(here, device_of(attn_mask))
+        compare("wrapper_CUDA___scaled_dot_product_efficient_attention", ("query", query), ("attn_bias", attn_mask))
+    if query.is_nested and device_of(query) is not CPU:
+        # CUDA's kernels take nested tensors in any order; the CPU's composition takes contiguous ones.
+        query, key, value = query.contiguous(), key.contiguous(), value.contiguous()
+    return compose(query, key, value, attn_mask, *rest, **kwargs)
+
+
+def _is_efficient(query: Any, value: Any) -> bool:
+    """native/transformers/cuda/sdp_utils.cpp, can_use_mem_efficient_attention, for a GPU of capability 8 or more."""
+    alignment = {torch.float32: 4, torch.float16: 8, torch.bfloat16: 8}.get(query.dtype)
+    if alignment is None or query.dim() != 4:
+        return False
+    return bool(query.size(-1) % alignment == 0 and value.size(-1) % alignment == 0)
+
+
+def _rms_norm(compose: Any, inputs: Any, normalized_shape: Any, weight: Any = None, *rest: Any) -> Any:
+    """native/layer_norm.cpp, rms_norm: on CUDA one fused kernel, with its generated check."""
+    compare("wrapper_CUDA___fused_rms_norm", ("input", inputs), ("weight", weight))
+    return compose(inputs, normalized_shape, weight, *rest)
+
+
+def _batch_norm(compose: Any, inputs: Any, weight: Any, bias: Any, *rest: Any) -> Any:
+    """native/Normalization.cpp, _select_batch_norm_backend: images with weight and bias go to cuDNN's kernel."""
+    if inputs.dim() > 2 and weight is not None and bias is not None and device_of(inputs) is not CPU:
+        operands = ("input", inputs), ("weight", weight), ("bias", bias), ("running_mean", rest[0])
+        compare("wrapper_CUDA__cudnn_batch_norm", *operands, ("running_var", rest[1]))
+    return compose(inputs, weight, bias, *rest)
+
+
+def _prelu(compose: Any, inputs: Any, weight: Any) -> Any:
+    """native/Activation.cpp, prelu: the weight, a scalar too, meets the generated check of _prelu_kernel."""
+    compare("wrapper_CUDA___prelu_kernel", ("self", inputs), ("weight", weight))
+    return compose(inputs, weight)
+
+
+def _pack_padded_sequence(inputs: torch.Tensor, lengths: torch.Tensor, *rest: Any) -> Any:
+    """native/PackedSequence.cpp, _pack_padded_sequence."""
+    if device_of(lengths) is not CPU:
+        dtype = lengths.type().rpartition(".")[2].removesuffix("Tensor")
+        raise RuntimeError(
+            "'lengths' argument should be a 1D CPU int64 tensor, "
+            f"but got {lengths.dim()}D {device_of(lengths)} {dtype} tensor"
+        )
+    return _original_lengths(inputs, lengths, *rest)

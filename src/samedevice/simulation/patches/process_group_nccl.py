@@ -1,0 +1,304 @@
+"""NCCL's process groups, carried out by gloo: what torch.distributed does between the GPUs of several processes.
+
+PyTorch's own Python code is unchanged: it makes a `ProcessGroupNCCL` for the devices that a backend's name means,
+and refuses a tensor on a device for which a group has no backend. Here that class is a gloo group. In C++ a simulated
+tensor is on the CPU, so below the Python key a collective goes to a second group, the `carrier`, whose backend for the
+CPU is that same gloo group. What holds tensors in C++ (DistributedDataParallel's Reducer) is given the carrier at once.
+
+What NCCL itself would refuse is checked as in torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp.
+"""
+
+import datetime
+import functools
+import itertools
+import sys
+import types
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import torch
+from torch._prims_common import suggest_memory_format
+
+from samedevice.simulation.device import devices
+from samedevice.simulation.device.devices import CPU, device_of
+from samedevice.simulation.rules import judgement
+from samedevice.simulation.tensor import simulated_tensor
+from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor, unwrap, wrap
+
+_TOLD = "gloo does the work of NCCL, on the CPU: results are as on CUDA, speed is not."
+_NAMESPACES = ("c10d", "_c10d_functional", "_c10d_functional_autograd")
+_IN_CPP = {
+    torch.float32: "float", torch.float64: "double", torch.float16: "c10::Half", torch.bfloat16: "c10::BFloat16",
+    torch.int64: "long int", torch.int32: "int", torch.int16: "short int", torch.int8: "signed char",
+    torch.uint8: "unsigned char", torch.bool: "bool",
+}  # fmt: skip
+_GROUPS = ("process_group", "group_name", "group")  # what operators call the argument
+_NAME = "{}, carried out by gloo"
+_CUDA = torch.device("cuda")
+_TIMEOUT = datetime.timedelta(minutes=10)  # ProcessGroupNCCL.hpp, kProcessGroupNCCLDefaultTimeout
+
+_OF_OTHERS = ("torch.", "samedevice.simulation.")  # modules whose line a warning does not name
+_available = torch.distributed.is_available() and torch.distributed.is_gloo_available()
+_run, _judge = simulated_tensor._run, judgement.judge
+if _available:
+    from torch.distributed import ProcessGroup, ProcessGroupGloo, constants, distributed_c10d
+
+    _barrier, _destroy = ProcessGroup.barrier, distributed_c10d.destroy_process_group
+    _register_hook = torch.distributed._register_comm_hook
+    _broadcast = torch.distributed._broadcast_coalesced
+
+    class Options(ProcessGroupGloo._Options):
+        """ProcessGroupNCCL.Options, of which the timeout counts."""
+
+        def __init__(self, is_high_priority_stream: bool = False) -> None:
+            super().__init__()
+            self._timeout = _TIMEOUT
+            self.is_high_priority_stream = is_high_priority_stream
+            self.config = types.SimpleNamespace()
+
+    class ProcessGroupNCCL(ProcessGroupGloo):
+        """A gloo group that does NCCL's work."""
+
+        def __init__(self, store: Any, rank: int, size: int, options: Any = None) -> None:
+            if not devices.count():
+                raise ValueError("ProcessGroupNCCL is only supported with GPUs, no GPUs found!")
+            options = options or Options()
+            super().__init__(store, rank, size, timeout=options._timeout)
+            _tell(rank)
+            _meet_collectives()
+            self.options.global_ranks_in_group = options.global_ranks_in_group
+            self.options.group_name = options.group_name
+            self.carrier = ProcessGroup(store, rank, size)
+            self.carrier._set_default_backend(ProcessGroup.BackendType.GLOO)
+            self.carrier._register_backend(CPU, ProcessGroup.BackendType.GLOO, self)
+            # Groups keep their name in their backend, and these two have the same one.
+            self.carrier_name = _NAME.format(options.group_name)
+            torch._C._distributed_c10d._register_process_group(self.carrier_name, self.carrier)
+            _groups.add(self)
+
+        def name(self) -> str:
+            return "nccl"
+
+    ProcessGroupNCCL.Options = Options
+    ProcessGroupNCCL.__module__ = distributed_c10d.__name__
+
+# PyTorch's C++ code holds no Python object: these are what its groups are asked for.
+_groups: set[Any] = set()
+
+
+def replacements() -> Iterator[tuple[Any, str, Any]]:
+    """What to put in place of what: (owner, name, replacement)."""
+    if not _available:
+        return
+    for module in (distributed_c10d, constants):
+        yield module, "default_pg_nccl_timeout", _TIMEOUT
+    yield distributed_c10d, "_NCCL_AVAILABLE", True
+    for owner in (distributed_c10d, torch.distributed):
+        yield owner, "ProcessGroupNCCL", ProcessGroupNCCL
+        yield owner, "destroy_process_group", destroy_process_group
+    yield ProcessGroup, "barrier", barrier
+    for name in ("Reducer", "_verify_params_across_processes"):
+        yield torch.distributed, name, _with_carriers(getattr(torch.distributed, name))
+    yield torch.distributed, "_broadcast_coalesced", broadcast_coalesced
+    yield torch.distributed, "_register_comm_hook", register_comm_hook
+
+
+def stop() -> None:
+    """Leave no trace at the operators; groups that were not destroyed can be used no more."""
+    simulated_tensor._run, judgement.judge = _run, _judge
+    _groups.clear()
+
+
+def _warn(sentence: str) -> None:
+    """Warn at the line that asked for a group."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith(_OF_OTHERS):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(f"samedevice: {sentence}", stacklevel=level)
+
+
+tell: Callable[[str], None] = _warn  # a door may say it in its own way
+_told = False
+
+
+def _tell(rank: int) -> None:
+    global _told
+    if not (_told or rank):
+        _told = True
+        tell(_TOLD)
+
+
+def _carried(group: Any) -> "ProcessGroupNCCL | None":
+    """The gloo group that does a group's work for GPUs, if it was asked for NCCL."""
+    if not isinstance(group, ProcessGroup):
+        return None
+    try:
+        backend = group._get_backend(_CUDA)
+    except RuntimeError:  # it has no backend for GPUs
+        return None
+    backend = getattr(backend, "wrapped_pg", backend)  # TORCH_DISTRIBUTED_DEBUG=DETAIL
+    return backend if isinstance(backend, ProcessGroupNCCL) else None
+
+
+def _carrier(group: Any) -> Any:
+    """What to use in C++ in the place of a group: an object, boxed or not, or its name."""
+    if isinstance(group, str):
+        named = (each.carrier_name for each in _groups if each.options.group_name == group)
+        return next(named, group)
+    unboxed = ProcessGroup.unbox(group) if isinstance(group, torch.ScriptObject) else group
+    carried = _carried(unboxed)
+    if carried is None:
+        return group
+    return carried.carrier.boxed() if unboxed is not group else carried.carrier
+
+
+def _meet_collectives() -> None:
+    """Stand in front of the operators, from the first group on: before, nothing is slower."""
+    global _run, _judge
+    if simulated_tensor._run is not _run_collective:
+        _run, _judge = simulated_tensor._run, judgement.judge
+        simulated_tensor._run, judgement.judge = _run_collective, _judge_collective
+
+
+def _run_collective(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
+    """tensor._run, where the group of a collective is replaced by its carrier."""
+    if func.namespace in _NAMESPACES:
+        arguments = _carried_arguments(func, args, kwargs)
+        if arguments is not None:
+            _refuse(func, arguments)
+            return _run(func, (), arguments, device)
+    return _run(func, args, kwargs, device)
+
+
+def _judge_collective(func: Any, args: Any, kwargs: Any) -> Any:
+    """judgement.judge, which NCCL does not ask: `_refuse` looks at the tensors."""
+    if func.namespace in _NAMESPACES and _carried_arguments(func, args, kwargs) is not None:
+        return next(device_of(x) for x in judgement.tensors_of(args, kwargs) if device_of(x) is not CPU)
+    return _judge(func, args, kwargs)
+
+
+def _carried_arguments(func: Any, args: Any, kwargs: Any) -> dict[str, Any] | None:
+    """The arguments by their names, with the carrier for the group; None where the group has none."""
+    names = (argument.name for argument in func._schema.arguments)
+    arguments = dict(zip(names, args, strict=False)) | (kwargs or {})
+    for name in _GROUPS:
+        if name in arguments and (carrier := _carrier(arguments[name])) is not arguments[name]:
+            return arguments | {name: carrier}
+    return None
+
+
+def _refuse(func: Any, arguments: dict[str, Any]) -> None:
+    """ProcessGroupNCCL.cpp: check_gpu_single_tensor, assertTypeMatch and assertSizesMatch of scatter and gather."""
+    name = func._schema.name.partition("::")[2]
+    tensors = [x for x in arguments.values() if isinstance(x, torch.Tensor)]
+    lists = [x for x in arguments.values() if isinstance(x, (list, tuple))]
+    tensors += [x for items in lists for x in items if isinstance(x, torch.Tensor)]
+    # What all_gather received is copied to where the list's tensors are.
+    nested = [] if name == "allgather_" else [x for items in lists for x in items if isinstance(x, (list, tuple))]
+    if name == "allreduce_" and any(x.is_sparse for x in tensors):
+        raise RuntimeError("NCCL does not support all_reduce with sparse tensors. Please use dense tensors instead.")
+    if name in ("scatter_", "gather_"):
+        for expected, items in itertools.product(tensors, nested):
+            _match(name.rstrip("_"), expected, items)
+    for x in (*tensors, *itertools.chain(*nested)):
+        if not x.is_cuda or x.is_sparse:
+            raise ValueError("Tensors must be CUDA and dense")
+        if not x.is_contiguous(memory_format=suggest_memory_format(x)):
+            raise ValueError("Tensors must be contiguous")
+
+
+def _match(name: str, expected: torch.Tensor, items: Sequence[torch.Tensor]) -> None:
+    for index, x in enumerate(items):
+        if (x.dtype, x.device.type) != (expected.dtype, expected.device.type):
+            fault, wanted, got = "type", _options(expected), _options(x)
+        elif x.shape != expected.shape:
+            fault, wanted, got = "size", *(f"({', '.join(map(str, each.shape))})" for each in (expected, x))
+        else:
+            continue
+        raise ValueError(
+            f"ProcessGroupNCCL::{name}: invalid tensor {fault} at index {index} (expected {wanted}, got {got})"
+        )
+
+
+def _options(x: torch.Tensor) -> str:
+    """Print the options of a tensor as c10/core/TensorOptions.cpp does."""
+    kind = str(x.dtype).removeprefix("torch.")
+    return (
+        f"TensorOptions(dtype={_IN_CPP.get(x.dtype, f'c10::{kind.capitalize()}')}, device={x.device}, layout=Strided, "
+        "requires_grad=false (default), pinned_memory=false (default), memory_format=(nullopt))"
+    )
+
+
+def _with_carriers(original: Any) -> Any:
+    """A function of C++ that holds tensors and a group; of tensors on the CPU, the group itself refuses them."""
+
+    @functools.wraps(original)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        tensors = itertools.chain(*(x for x in (*args, *kwargs.values()) if isinstance(x, (list, tuple))))
+        if any(isinstance(x, torch.Tensor) and device_of(x) is CPU for x in tensors):
+            return original(*args, **kwargs)
+        swapped = [_carrier(arg) if isinstance(arg, ProcessGroup) else arg for arg in args]
+        named = {name: _carrier(arg) if isinstance(arg, ProcessGroup) else arg for name, arg in kwargs.items()}
+        return original(*swapped, **named)
+
+    return function
+
+
+def broadcast_coalesced(process_group: Any, tensors: Sequence[torch.Tensor], *args: Any, **kwargs: Any) -> None:
+    """torch/csrc/distributed/c10d/reducer.cpp, compute_bucket_assignment_by_size: each device has its own buckets."""
+    for device in dict.fromkeys(device_of(x) for x in tensors):
+        group = process_group if device is CPU else _carrier(process_group)
+        _broadcast(group, [x for x in tensors if device_of(x) == device], *args, **kwargs)
+
+
+def barrier(self: Any, *args: Any, **kwargs: Any) -> Any:
+    """ProcessGroup.hpp, barrier: it makes a tensor on the device of the options, here on the CPU."""
+    for options in (*args, *kwargs.values()):
+        if isinstance(options, torch.distributed.BarrierOptions) and options.device is not None:
+            devices.resolve(options.device)
+            options.device = CPU
+    return _barrier(_carrier(self), *args, **kwargs)
+
+
+def destroy_process_group(group: Any = None) -> None:
+    every = group is None or group is distributed_c10d.GroupMember.WORLD
+    gone = [each for each in _groups if every or each is _carried(group)]
+    _destroy(group)
+    for each in gone:
+        torch._C._distributed_c10d._unregister_process_group(each.carrier_name)
+        _groups.discard(each)
+
+
+class _Bucket:
+    """A GradBucket as a program's communication hook is to see it: its gradients are where the parameters are."""
+
+    def __init__(self, bucket: Any) -> None:
+        self._bucket = bucket
+        self._device = device_of(bucket.parameters()[0])
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._bucket, name)
+
+    def buffer(self) -> torch.Tensor:
+        return wrap(self._bucket.buffer(), self._device)
+
+    def gradients(self) -> list[torch.Tensor]:
+        return [wrap(gradient, self._device) for gradient in self._bucket.gradients()]
+
+    def set_buffer(self, buffer: torch.Tensor) -> None:
+        self._bucket.set_buffer(unwrap(buffer) if isinstance(buffer, SimulatedTensor) else buffer)
+
+
+def register_comm_hook(reducer: Any, state: Any, hook: Any) -> None:
+    """DistributedDataParallel.register_comm_hook: the buckets of gradients are C++'s, on the CPU."""
+
+    @functools.wraps(hook)
+    def on_the_gpu(state: Any, bucket: Any) -> Any:
+        return hook(state, _Bucket(bucket) if isinstance(bucket.parameters()[0], SimulatedTensor) else bucket)
+
+    _register_hook(reducer, state, on_the_gpu)
+
+
+if _available:
+    functools.update_wrapper(destroy_process_group, _destroy)

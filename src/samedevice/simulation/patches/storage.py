@@ -1,0 +1,100 @@
+"""Storages that know which simulated GPU they are on: what torch.save, torch.load, deepcopy and pickle look at.
+
+With these few answers torch's own serialization does the rest: files hold the location "cuda:0", map_location works,
+and loading such a file outside the simulation raises PyTorch's own error.
+"""
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from samedevice.simulation.device import sync_debug
+from samedevice.simulation.device.devices import CPU, resolve
+from samedevice.simulation.patches import memory
+from samedevice.simulation.stand_ins import overridden
+
+_device = torch.UntypedStorage.device
+_new = torch.UntypedStorage.__new__
+_is_shared = torch.UntypedStorage.is_shared
+_set = torch.Tensor.set_
+
+
+def replacements() -> Iterator[tuple[Any, str, Any]]:
+    """What to put in place of what: (owner, name, replacement)."""
+    yield torch.UntypedStorage, "__new__", staticmethod(new)
+    yield torch.UntypedStorage, "device", property(device)
+    yield torch.UntypedStorage, "is_cuda", property(lambda self: device(self).type == "cuda")
+    yield torch.UntypedStorage, "to", to
+    yield torch.UntypedStorage, "cuda", cuda
+    yield torch.UntypedStorage, "cpu", cpu
+    yield torch.UntypedStorage, "clone", clone
+    yield torch.UntypedStorage, "is_shared", is_shared
+    yield torch.Tensor, "set_", set_
+
+
+def new(cls: type, *args: Any, device: Any = None, **kwargs: Any) -> torch.UntypedStorage:
+    target = CPU if device is None else resolve(device)
+    if target.type != "cuda":
+        return _new(cls, *args, device=device, **kwargs)
+    return _on(target, _new(cls, *args, device=CPU, **kwargs))
+
+
+def _on(target: torch.device, storage: torch.UntypedStorage) -> torch.UntypedStorage:
+    storage._samedevice_device = target
+    memory.made(storage, target.index)
+    return storage
+
+
+def device(self: torch.UntypedStorage) -> torch.device:
+    here: torch.device = self.__dict__.get("_samedevice_device") or _device.__get__(self)
+    return here
+
+
+def to(self: torch.UntypedStorage, *, device: Any, non_blocking: bool = False) -> torch.UntypedStorage:
+    target = resolve(device)
+    if target == self.device:
+        return self
+    return _copy(self, target)
+
+
+def _copy(self: torch.UntypedStorage, target: torch.device) -> torch.UntypedStorage:
+    if {target.type, device(self).type} == {"cpu", "cuda"} and self.nbytes():
+        sync_debug.wait()
+    copy = torch.UntypedStorage(self.nbytes(), device="cpu" if target.type == "cuda" else target)
+    copy.copy_(self)
+    return _on(target, copy) if target.type == "cuda" else copy
+
+
+def clone(self: torch.UntypedStorage) -> torch.UntypedStorage:
+    return _copy(self, device(self))
+
+
+def cuda(self: torch.UntypedStorage, device: Any = None, non_blocking: bool = False) -> torch.UntypedStorage:
+    return to(self, device="cuda" if device is None else device)
+
+
+def cpu(self: torch.UntypedStorage) -> torch.UntypedStorage:
+    return to(self, device=CPU)
+
+
+def is_shared(self: torch.UntypedStorage) -> bool:
+    return device(self).type == "cuda" or _is_shared(self)  # torch/csrc/StorageSharing.cpp, THPStorage_isShared
+
+
+@functools.wraps(_set)
+def set_(self: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
+    """Tensor.set_, which adopts the memory of a storage or of a tensor: it must be where the tensor is."""
+    if overridden(self):
+        return _set(self, *args, **kwargs)
+    source = args[0] if args else kwargs.get("source")
+    storage = source._untyped_storage if isinstance(source, torch.TypedStorage) else source
+    here, there = (getattr(x, "_samedevice_device", CPU) for x in (self, storage))
+    if storage is not None and here != there and self.layout is torch.strided:
+        # native/Resize.h, checkSetStorage
+        raise RuntimeError(
+            f'Attempted to set the storage of a tensor on device "{here}" to a storage on different device "{there}".  '
+            "This is no longer allowed; the devices must match."
+        )
+    return _set(self, *args, **kwargs)

@@ -1,0 +1,171 @@
+"""torch.cuda.FloatTensor and its kin: the types by which code older than `device=` makes and tells tensors.
+
+torch.set_default_tensor_type with one of them is the default of every thread, and below torch.set_default_device.
+"""
+
+import functools
+import warnings
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+import torch
+
+from samedevice.simulation.device.devices import Face, device_of, resolve
+from samedevice.simulation.rules import layouts
+from samedevice.simulation.stand_ins import overridden
+from samedevice.simulation.tensor import factories
+from samedevice.simulation.tensor.simulated_tensor import ABSENT, SimulatedTensor, wrap
+
+# Each name with what C++ calls its dtype.
+_TYPES = {
+    "Bool": "bool", "Byte": "unsigned char", "Char": "signed char", "Short": "short int", "Int": "int",
+    "Long": "long int", "Half": "c10::Half", "BFloat16": "c10::BFloat16", "Float": "float", "Double": "double",
+}  # fmt: skip
+
+_set_default_tensor_type = torch.set_default_tensor_type
+_warned = False
+
+
+def replacements() -> Iterator[tuple[Any, str, Any]]:
+    """What to put in place of what: (owner, name, replacement)."""
+    for name in _TYPES:
+        plain = getattr(torch, f"{name}Tensor")
+        members = {"__module__": "torch.cuda", "plain": plain, "dtype": plain.dtype, "layout": plain.layout}
+        members |= {"is_cuda": True, "is_sparse": False}
+        yield torch.cuda, f"{name}Tensor", _LegacyType(f"{name}Tensor", (), members)
+        yield torch, f"{name}Tensor", _PlainType(f"{name}Tensor", (), {"__module__": "torch", "original": plain})
+        if sparse := getattr(torch.sparse, f"{name}Tensor", None):
+            members |= {"__module__": "torch.cuda.sparse", "plain": sparse, "layout": sparse.layout, "is_sparse": True}
+            yield torch.cuda.sparse, f"{name}Tensor", _SparseType(f"{name}Tensor", (), members)
+    yield torch, "set_default_tensor_type", set_default_tensor_type
+    yield torch.Tensor, "new", new
+    yield torch.Tensor, "__new__", ABSENT  # the default type's, while it is CUDA's
+    yield factories, "default_type", None
+
+
+# torch/csrc/tensor/python_tensor.cpp, Tensor_new
+_NO_LONGER = (
+    "The torch.cuda.*DtypeTensor constructors are no longer recommended. It's best to use methods such as "
+    "torch.tensor(data, dtype=*, device='cuda') to create tensors."
+)
+
+
+class _LegacyType(type):
+    """The type of such a type: makes a tensor on the current GPU, and knows those of its dtype on any."""
+
+    plain: Any
+    dtype: torch.dtype
+    layout: torch.layout
+
+    def __call__(cls, *args: Any, device: Any = None) -> torch.Tensor:
+        global _warned
+        if not _warned:
+            _warned = True
+            warnings.warn(_NO_LONGER, UserWarning, stacklevel=2)
+        home = resolve("cuda" if device is None else device)
+        check_device("cuda", home)
+        if not args or not isinstance(args[0], torch.Tensor):
+            return wrap(cls.plain(*args), home)
+        if isinstance(args[0], cls):
+            return args[0].view_as(args[0])
+        _refuse(cls, "cuda", args[0])
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        if not isinstance(instance, SimulatedTensor):
+            return False
+        return bool(instance.dtype == cls.dtype and instance.layout == cls.layout)
+
+
+class _SparseType(_LegacyType):
+    """The type of torch.cuda.sparse.FloatTensor and its kin: made of tensors, it is where they are, as they are."""
+
+    def __call__(cls, *args: Any, device: Any = None) -> torch.Tensor:
+        check_device("cuda", torch.device("cuda" if device is None else device))
+        made = cls.plain(*args)
+        return made if args and isinstance(args[0], torch.Tensor) else made.to(resolve("cuda"))
+
+
+class _PlainType(Face):
+    """The type of torch.FloatTensor and its kin, to which a tensor on a GPU does not belong."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if args and isinstance(args[0], SimulatedTensor):
+            _refuse(self.original, "cpu", args[0])
+        return self.original(*args, **kwargs)
+
+    def __instancecheck__(self, instance: Any) -> bool:
+        return not isinstance(instance, SimulatedTensor) and isinstance(instance, self.original)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.original, name)  # dtype, layout, is_cuda
+
+
+@functools.wraps(torch.Tensor.new)
+def new(self: torch.Tensor, *args: Any, device: Any = None, **kwargs: Any) -> torch.Tensor:
+    """Tensor.new, where the type of the tensor's device is fixed, and a tensor given is returned."""
+    if overridden(self):
+        return _new(self, *args, **kwargs if device is None else kwargs | {"device": device})
+    here = device_of(self)
+    if device is not None:
+        check_device(here.type, resolve(device))
+    if self.layout is torch.sparse_coo and len(args) > 1 and isinstance(args[0], torch.Tensor):
+        made: torch.Tensor = torch.sparse_coo_tensor(*args)  # where its parts are, whatever `self` is
+        return made
+    if self.layout is torch.strided and args and isinstance(args[0], torch.Tensor):
+        if device_of(args[0]).type != here.type or args[0].dtype != self.dtype:
+            _refuse(self, here.type, args[0])
+        return args[0].view_as(args[0])
+    made = _new(self, *args, device=device, **kwargs)
+    return made
+
+
+_new = factories.like(torch.Tensor.new)
+
+
+def check_device(expected: str, passed: torch.device) -> None:
+    """torch/csrc/utils/tensor_new.cpp, check_legacy_ctor_device: the type alone is looked at."""
+    if passed.type != expected:
+        raise RuntimeError(
+            f"legacy constructor expects device type: {expected} but device type: {passed.type} was passed"
+        )
+
+
+def _refuse(kind: Any, device: str, given: Any) -> NoReturn:
+    # torch/csrc/utils/tensor_new.cpp, check_legacy_ctor_device and legacy_tensor_generic_ctor_new
+    raise TypeError(
+        f"expected {_options(kind.dtype, device)} (got {_options(given.dtype, device_of(given), given.layout)})"
+    )
+
+
+def _options(dtype: torch.dtype, device: Any, layout: torch.layout = torch.strided) -> str:
+    named = ((getattr(torch, f"{kind}Tensor").dtype, text) for kind, text in _TYPES.items())
+    name = next((text for own, text in named if own == dtype), str(dtype))
+    return (
+        f"TensorOptions(dtype={name}, device={device}, layout={layouts.name_of(layout)}, "
+        "requires_grad=false (default), pinned_memory=false (default), memory_format=(nullopt))"
+    )
+
+
+def set_default_tensor_type(t: Any) -> None:
+    """torch.set_default_tensor_type, for the types of a GPU too (torch/csrc/tensor/python_tensor.cpp)."""
+    name = t if isinstance(t, str) else f"{t.__module__}.{t.__name__}"
+    stand_in = getattr(torch, name.rpartition(".")[2], None)
+    _set_default_tensor_type(stand_in.original if isinstance(stand_in, _PlainType) else t)
+    if name.startswith("torch.cuda."):
+        factories.default_type = torch.device("cuda")
+        torch.Tensor.__new__ = _new_tensor
+    else:
+        factories.default_type = None
+        if "__new__" in vars(torch.Tensor):
+            del torch.Tensor.__new__
+
+
+def _new_tensor(cls: Any, *args: Any, device: Any = None, **kwargs: Any) -> torch.Tensor:
+    """torch.Tensor(...) where the default type is CUDA's: a tensor given stays where it is."""
+    made: torch.Tensor
+    if cls is not torch.Tensor or (args and isinstance(args[0], torch.Tensor)):
+        made = torch._C.TensorBase.__new__(cls, *args, **kwargs, **({} if device is None else {"device": device}))
+        return made
+    home = resolve("cuda" if device is None else device)
+    check_device("cuda", home)
+    return wrap(torch._C.TensorBase.__new__(cls, *args, **kwargs), home)

@@ -1,0 +1,74 @@
+"""What a TorchDispatchMode is given, and so DebugMode and FlopCounterMode: what it would be given on CUDA.
+
+C++ takes a simulated tensor for one on the CPU, of a class that dispatches operators itself; so a mode would be told
+(torch/csrc/utils/python_arg_parser.cpp, handle_torch_function_no_python_arg_parser). While a mode is on, its
+__torch_dispatch__ is called through `_dispatch`. Modes of PyTorch's own infrastructure (is_infra_mode) are left alone.
+"""
+
+from collections.abc import Iterator
+from types import MethodType
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from samedevice.simulation.device import dispatch_modes
+from samedevice.simulation.device.devices import CPU, device_of
+from samedevice.simulation.rules import judgement, made_inside
+from samedevice.simulation.tensor.classes import Twin
+from samedevice.simulation.tensor.simulated_tensor import wrap
+
+_enter = TorchDispatchMode.__enter__
+_exit = TorchDispatchMode.__exit__
+
+
+def replacements() -> Iterator[tuple[Any, str, Any]]:
+    """What to put in place of what: (owner, name, replacement)."""
+    yield TorchDispatchMode, "__enter__", enter
+    yield TorchDispatchMode, "__exit__", exit_
+
+
+def enter(self: Any) -> Any:
+    """TorchDispatchMode.__enter__: from now on the mode is called through `_dispatch`."""
+    if "__torch_dispatch__" not in vars(self) and not self.is_infra_mode():
+        vars(self)["__torch_dispatch__"] = MethodType(_dispatch, self)
+        self._samedevice_entered = 0
+    if hasattr(self, "_samedevice_entered"):
+        self._samedevice_entered += 1
+    return _enter(self)
+
+
+def exit_(self: Any, *exception: Any) -> None:
+    """TorchDispatchMode.__exit__."""
+    _exit(self, *exception)
+    if hasattr(self, "_samedevice_entered"):
+        self._samedevice_entered -= 1
+        if not self._samedevice_entered:
+            del self._samedevice_entered, vars(self)["__torch_dispatch__"]
+
+
+def _dispatch(mode: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    """What a mode is given: C++ takes a tensor on a GPU for one on the CPU, of a class that dispatches operators."""
+    kwargs = kwargs or {}
+    home = next((device_of(x) for x in judgement.tensors_of(args, kwargs) if isinstance(type(x), Twin)), None)
+    if home is not None and not dispatch_modes.asked():
+        if kwargs.get("device") == CPU:
+            kwargs = kwargs | {"device": home}
+        args = tuple(at(home, args))
+    return type(mode).__torch_dispatch__(
+        mode, func, tuple(kind for kind in types if not isinstance(kind, Twin)), args, kwargs
+    )
+
+
+def at(home: torch.device, values: Any) -> Iterator[Any]:
+    """The same values; a tensor that a formula of backward made for itself is where the others are.
+
+    That has to be seen here: what a mode has been given is held by it, so it cannot be told any more (made_inside).
+    """
+    for index in range(len(values)):  # a variable that held a tensor would count among its holders
+        if made_inside.made_inside(values, index):
+            yield wrap(values[index], home)
+        elif type(values[index]) in (list, tuple):
+            yield type(values[index])(at(home, values[index]))
+        else:
+            yield values[index]

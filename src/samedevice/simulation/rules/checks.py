@@ -1,0 +1,281 @@
+"""The device checks of PyTorch's CUDA build, one small function each, with the source file it follows.
+
+Each takes the operator's entry (native_functions.Operator, None for an operator outside native_functions.yaml), its
+operands, out= first, and its arguments by position. It returns the device of the result, raises PyTorch's error, or
+returns None: then the general rules decide.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from samedevice.simulation.device.devices import CPU
+from samedevice.simulation.rules import convolution, indexing, linear_algebra
+from samedevice.simulation.rules.dtypes import name_of
+from samedevice.simulation.rules.errors import (
+    accuse,
+    attention_on_several_devices,
+    expected_device,
+    found_two_devices,
+    not_equal,
+)
+from samedevice.simulation.rules.tensor_iterator import generated, named, shapes_fit, tensor_iterator
+
+Check = Callable[[Any, Sequence[Any], Any], torch.device | None]
+
+
+def _where(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+    """native/TensorCompare.cpp, where_self_out: 0-dim inputs are moved to the first device that is not the CPU."""
+    condition = named(operands, "condition").tensor
+    if condition.dtype not in (torch.bool, torch.uint8):
+        raise RuntimeError(
+            f"where expected condition to be a boolean tensor, but got a tensor with dtype {name_of(condition)}"
+        )
+    shapes_fit(operands)
+    device: torch.device = next((x.device for x in operands if x.device is not CPU and not x.is_out), CPU)
+    inputs = [x if x.tensor.dim() or device is CPU else x._replace(device=device) for x in operands if not x.is_out]
+    return tensor_iterator([*(x for x in operands if x.is_out), *inputs], cpu_scalars=0)
+
+
+def _at_first(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+    """Operators that take the others from anywhere: copy_ (native/Copy.cpp), bernoulli_ (cuda/Distributions.cpp),
+    ctc_loss (native/LossCTC.cpp), nested tensors, whose sizes are on the CPU (native/nested/NestedTensorUtils.h)."""
+    device: torch.device = operands[0].device
+    return device
+
+
+def _conv_tbc(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+    """native/ConvolutionTBC.cpp: the bias is copied into the result, from anywhere."""
+    inputs, weight = named(operands, "self"), named(operands, "weight")
+    if weight.device != inputs.device:
+        accuse("mat2", weight.device, inputs.device, "wrapper_CUDA_addmm_")
+    device: torch.device = inputs.device
+    return device
+
+
+def _foreach_by_a_number(operator: Any, operands: Sequence[Any], args: Any) -> torch.device | None:
+    """native/ForeachOpsKernels.cpp and native/cuda/ForeachBinaryOpScalarTensor.cu, of lists and one number."""
+    if operator.overload != "Tensor":
+        return None
+    first: torch.device = operands[0].device
+    number = operands[-1]
+    if any(x.device != first for x in operands[:-1]) or operands[0].tensor.dtype is not number.tensor.dtype:
+        return None  # pair by pair
+    if number.tensor.dim():
+        raise RuntimeError(
+            f"scalar tensor expected to be 0 dim but it has {number.tensor.dim()} dimensions and "
+            f"{number.tensor.numel()} elements."
+        )
+    if number.device != first and (first is CPU or number.device is not CPU or "add" in operator.name):
+        verb = "is expected" if operator.name.endswith("_") else "expected"
+        raise RuntimeError(f"scalar tensor {verb} to be on {first} but is on {number.device}")
+    return first
+
+
+def _ldexp(operator: Any, operands: Sequence[Any], args: Any) -> torch.device | None:
+    """native/BinaryOps.cpp, ldexp: for whole exponents, a TensorIterator that takes no number of the CPU."""
+    base, exponent = (operand.tensor.dtype for operand in operands[-2:])
+    if not base.is_floating_point or exponent.is_floating_point or exponent.is_complex:
+        return None
+    return tensor_iterator(operands, cpu_scalars=0)
+
+
+def _floor_divide(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+    """native/BinaryOps.cpp, floor_divide: a TensorIterator that the table of operators does not tell of."""
+    shapes_fit(operands)
+    return tensor_iterator(operands)
+
+
+def _rsub(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+    """native/BinaryOps.cpp, rsub: other - self."""
+    return tensor_iterator(operands[::-1])
+
+
+def _extremum(operator: Any, operands: Sequence[Any], args: Any) -> torch.device | None:
+    """native/ReduceAllOps.cpp, min and max of all elements."""
+    if operator.overload != "unary_out":
+        return None
+    not_equal("self.device() == out.device()")
+
+
+def _block_diag(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+    """native/TensorShape.cpp, block_diag."""
+    inputs = [x for x in operands if not x.is_out]
+    first: torch.device = inputs[0].device
+    for index, operand in enumerate(inputs):
+        if operand.device != first:
+            raise RuntimeError(
+                "torch.block_diag: input tensors must all be on the same device. "
+                f"Input 0 is on device {first} and input {index} is on device {operand.device}"
+            )
+    return first
+
+
+def _attention(operator: Any, operands: Sequence[Any], args: Any) -> torch.device | None:
+    """native/transformers/attention.cpp, validate_sdpa_input."""
+    query, key, value = (named(operands, name).device for name in ("query", "key", "value"))
+    if query == key == value:
+        return None
+    attention_on_several_devices(query, key, value)
+
+
+def _no_scalars(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+    """A TensorIterator that does not set allow_cpu_scalars: native/cuda/Loss.cu, native/PointwiseOps.cpp (addcdiv)."""
+    shapes_fit(operands)
+    return tensor_iterator(operands, cpu_scalars=0)
+
+
+def _addcdiv(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+    """native/PointwiseOps.cpp, addcdiv: dtypes first."""
+    if not any(x.tensor.is_floating_point() or x.tensor.is_complex() for x in operands[-2:]):
+        divide: Any = torch.ops.aten.addcdiv.default
+        divide(*(torch.ops.aten.ones.default([], dtype=x.tensor.dtype) for x in operands[-3:]))  # it says why not
+    return _no_scalars(operator, operands, args)
+
+
+def _binary_cross_entropy(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+    """native/cuda/Loss.cu: a TensorIterator of one dtype, which it looks at before the devices."""
+    inputs = named(operands, "self").tensor
+    for operand in operands:
+        if operand.tensor.dtype is not inputs.dtype:
+            raise RuntimeError(f"Found dtype {name_of(operand.tensor)} but expected {name_of(inputs)}")
+    return _no_scalars(operator, operands, args)
+
+
+def _addcmul(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+    """native/cuda/PointwiseOpsKernel.cu: of the three inputs only tensor2 may be a CPU scalar."""
+    shapes_fit(operands)
+    device = tensor_iterator(operands)
+    for name in ("self", "tensor1") if device is not CPU else ():
+        operand = named(operands, name)
+        if operand.device is CPU:
+            tail = " However, CPU Scalar support for tensor2 is supported, please swap your tensor1 and tensor2 terms."
+            raise RuntimeError(
+                f"CPU Scalar support for {name} argument is not supported when calling addcmul on CUDA tensors."
+                + (tail if name == "tensor1" else "")
+            )
+    return device
+
+
+def _complex(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+    """native/TensorFactories.cpp, complex and polar: a result made where the first is meets the generated check."""
+    return generated(operator, operands, f"wrapper_CUDA_out_{operator.name}_out")
+
+
+def _sparse(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+    """The generated check of an operator whose kernel is for sparse tensors."""
+    return generated(operator, operands, f"wrapper_SparseCUDA_{operator.overload}_{operator.name}")
+
+
+def _joined(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+    """native/nested/NestedTensorFactories.cpp, _nested_tensor_from_tensor_list: torch.cat of the tensors' memory."""
+    return generated(operator, [x._replace(name="tensors") for x in operands], "wrapper_CUDA_cat")
+
+
+def _from_padded(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+    """native/nested/NestedTensorMath.cpp, nested_from_padded_generic: sizes of the CPU are joined with these."""
+    padded, sizes = operands
+    if sizes.device is not CPU:
+        accuse("tensors", CPU, sizes.device, "wrapper_CUDA_cat")
+    device: torch.device = padded.device
+    return device
+
+
+def _logical(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+    """native/BinaryOps.cpp, comparison_op: the result is made where the first is."""
+    shapes_fit(operands)
+    result = operands[0] if operands[0].is_out else operands[0]._replace(is_out=True, is_written=True)
+    return tensor_iterator([result, *(x for x in operands if not x.is_out)])
+
+
+def _soft_margin_loss(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+    """native/Loss.cpp, soft_margin_loss: the target is multiplied into a result where the input is."""
+    inputs, target = operands[-2:]
+    written = [inputs._replace(is_written=True), target]
+    shapes_fit(written)
+    return tensor_iterator(written)
+
+
+def _softmax(operator: Any, operands: Sequence[Any], args: Any) -> torch.device | None:
+    """native/SoftMax.cpp, softmax_out and log_softmax_out: the kernel's generated check, for a converted input too."""
+    return generated(operator, operands, f"wrapper_CUDA__{operator.name}_out_out") if operands[0].is_out else None
+
+
+def _mse_loss(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+    """native/Loss.cpp, mse_loss_out: after TensorIterator, which would let a scalar of the CPU pass."""
+    device = tensor_iterator(operands)
+    inputs, target = operands[-2:]
+    if inputs.device != target.device:
+        found_two_devices(inputs.device, target.device)
+    return device
+
+
+def _mode(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+    """native/TensorCompare.cpp, mode_out."""
+    device: torch.device = named(operands, "self").device
+    for operand in operands:
+        if operand.device != device:
+            raise RuntimeError(f"expected device '{device}' but got '{operand.device}' for {operand.name} output")
+    return device
+
+
+def _cumulative(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+    """native/ReduceOps.cpp, cummax_out, cummin_out and logcumsumexp_out."""
+    device: torch.device = named(operands, "self").device
+    for operand in operands:
+        expected_device(device, operand.device)
+    return device
+
+
+BY_HAND: dict[str, Check] = {
+    "_ctc_loss": _at_first,
+    "_foreach_add": _foreach_by_a_number,
+    "_foreach_add_": _foreach_by_a_number,
+    "_foreach_copy_": _at_first,
+    "_foreach_div": _foreach_by_a_number,
+    "_foreach_div_": _foreach_by_a_number,
+    "_foreach_mul": _foreach_by_a_number,
+    "_foreach_mul_": _foreach_by_a_number,
+    "_nested_from_padded": _from_padded,
+    "_nested_tensor_from_tensor_list": _joined,
+    "_nested_view_from_buffer": _at_first,
+    "_scaled_dot_product_flash_attention_for_cpu": _attention,
+    "_sparse_coo_tensor_with_dims_and_tensors": _sparse,
+    "addcdiv": _addcdiv,
+    "addcdiv_": _addcdiv,
+    "addcmul": _addcmul,
+    "addcmul_": _addcmul,
+    "bernoulli": _at_first,
+    "bernoulli_": _at_first,
+    "binary_cross_entropy": _binary_cross_entropy,
+    "block_diag": _block_diag,
+    "complex": _complex,
+    "conv_tbc": _conv_tbc,
+    "convolution": convolution.check,
+    "cummax": _cumulative,
+    "cummin": _cumulative,
+    "copy_": _at_first,
+    "fill_": _at_first,
+    "floor_divide": _floor_divide,
+    "floor_divide_": _floor_divide,
+    "is_set_to": _at_first,
+    "ldexp": _ldexp,
+    "ldexp_": _ldexp,
+    "log_softmax": _softmax,
+    "logcumsumexp": _cumulative,
+    "logical_and": _logical,
+    "logical_or": _logical,
+    "logical_xor": _logical,
+    "max": _extremum,
+    "min": _extremum,
+    "mode": _mode,
+    "mse_loss": _mse_loss,
+    "polar": _complex,
+    "rsub": _rsub,
+    "soft_margin_loss": _soft_margin_loss,
+    "softmax": _softmax,
+    "where": _where,
+    **indexing.BY_HAND,
+    **linear_algebra.BY_HAND,
+}

@@ -1,0 +1,112 @@
+"""Which of its many convolutions PyTorch chooses, since each says something else of tensors on different devices.
+
+aten/src/ATen/native/Convolution.cpp: select_conv_backend, ConvParams, check_input_same_type_as_parameters. cuDNN and
+oneDNN compare types, not ordinals, with texts of their own; whatever they let through, and every native kernel, meets
+the generated check.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+
+from samedevice.simulation.device.devices import CPU
+from samedevice.simulation.rules.errors import accuse, found_two_devices, type_in_errors
+
+
+class Parameters(NamedTuple):
+    """The arguments of aten::convolution after input, weight and bias."""
+
+    stride: Sequence[int]
+    padding: Sequence[int]
+    dilation: Sequence[int]
+    transposed: bool
+    output_padding: Sequence[int]
+    groups: int
+
+    @property
+    def output_padding_is_big(self) -> bool:
+        return any(padding >= stride for padding, stride in zip(self.output_padding, self.stride, strict=False))
+
+    @property
+    def is_dilated(self) -> bool:
+        return any(dilation != 1 for dilation in self.dilation)
+
+
+def method(inputs: torch.Tensor, weight: torch.Tensor, on_gpu: bool, parameters: Parameters) -> str:
+    """The wrapper whose check the tensors meet; "oneDNN" where that would convolve."""
+    dimensions = 2 if weight.dim() == 3 else weight.dim() - 2  # one dimension is convolved as two
+    if on_gpu:
+        if _is_depthwise(inputs, weight, parameters):
+            return f"wrapper_CUDA__{'_' if dimensions == 2 else ''}conv_depthwise{dimensions}d"
+        if not parameters.transposed:
+            return "wrapper_CUDA__cudnn_convolution"
+        if not parameters.output_padding_is_big:
+            return "wrapper_CUDA__cudnn_convolution_transpose"
+    elif _takes_one_dnn(inputs, weight, parameters):
+        return "oneDNN"
+    if parameters.transposed:
+        return f"wrapper_CUDA_{'_' if dimensions == 3 else ''}slow_conv_transpose{dimensions}d"
+    if parameters.is_dilated:
+        return f"wrapper_CUDA__slow_conv_dilated{dimensions}d"
+    return "wrapper_CUDA___slow_conv2d_forward" if dimensions == 2 else "wrapper_CUDA__slow_conv3d_forward"
+
+
+def compares_types(name: str) -> bool:
+    """Whether the method has its own text for tensors of different device types."""
+    return name == "oneDNN" or "cudnn" in name
+
+
+def _is_depthwise(inputs: torch.Tensor, weight: torch.Tensor, parameters: Parameters) -> bool:
+    channels = inputs.size(inputs.dim() - weight.dim() + 1)
+    return (
+        not parameters.transposed
+        and weight.dim() > 3
+        and channels == parameters.groups > 1
+        and weight.size(0) % channels == 0
+    )
+
+
+def _takes_one_dnn(inputs: torch.Tensor, weight: torch.Tensor, parameters: Parameters) -> bool:
+    """ConvParams::use_mkldnn, for two threads and more: what is small stays with the native kernel."""
+    if inputs.dtype is not torch.float32 or not torch.backends.mkldnn.is_available():
+        return False
+    batched = inputs if inputs.dim() == weight.dim() else inputs.unsqueeze(0)
+    channels, groups = batched.size(1), parameters.groups
+    if parameters.transposed and (parameters.output_padding_is_big or channels == groups > 1):
+        return False
+    kernel = (1, *weight.shape[2:])[-2:]
+    size = batched.numel() if batched.dim() < 5 else batched[..., 0].numel()
+    return groups > 1 or min(kernel) > 3 or batched.size(0) > 1 or size > 20480
+
+
+def _shapes_fit(args: Any) -> None:
+    """Raise what check_shape_forward says, which comes first: the CPU says the same, and needs one sample for it."""
+    if any(x is not None and x.is_complex() for x in args[:3]):
+        return
+    with torch._C._DisableTorchDispatch(), torch.no_grad():
+        sample = torch.ops.aten.slice.Tensor(args[0], 0, 0, 1)
+        like = [
+            x if x is None else torch.ops.aten._to_copy.default(x, dtype=torch.float32) for x in (sample, *args[1:3])
+        ]
+        try:
+            torch.ops.aten.convolution.default(*like, *args[3:])
+        except RuntimeError as error:
+            raise RuntimeError(str(error)) from None
+
+
+def check(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+    """What convolution says of an input, a weight and a bias that are not all on one device."""
+    inputs, weight, *_ = operands
+    _shapes_fit(args)
+    name = method(inputs.tensor, weight.tensor, inputs.device is not CPU, Parameters(*args[3:9]))
+    for other in operands[1:] if compares_types(name) else ():
+        if other.device.type != inputs.device.type:
+            kind = other.name
+            tail = f" or input should be a MKLDNN tensor and {kind} is a dense tensor" if name == "oneDNN" else ""
+            types = [type_in_errors(operand.tensor.type()) for operand in (inputs, other)]
+            raise RuntimeError(f"Input type ({types[0]}) and {kind} type ({types[1]}) should be the same{tail}")
+    accused = next(other for other in operands[1:] if other.device != inputs.device)
+    if accused.name == "bias" and compares_types(name):
+        found_two_devices(inputs.device, accused.device)  # cuDNN has no bias: it is added by TensorIterator
+    accuse(accused.name, accused.device, inputs.device, name)

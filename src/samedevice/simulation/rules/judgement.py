@@ -1,0 +1,139 @@
+"""May these tensors meet? What PyTorch's CUDA build answers when an operator's tensors are on different devices.
+
+Three layers, as in PyTorch: TensorIterator (elementwise operators), the check that torchgen generates around CUDA
+kernels, and checks written by hand in single kernels (checks.py). An operator without a CUDA kernel is composed of
+others: it runs as composed, and the operators inside are judged in their turn.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from samedevice.simulation.device.devices import CPU, device_of
+from samedevice.simulation.rules import checks, layouts, native_functions, tensor_iterator
+from samedevice.simulation.rules.made_inside import made_inside
+from samedevice.simulation.rules.tensor_iterator import Operand
+
+_KEYS = torch._C.DispatchKey
+COMPOSED = (
+    _KEYS.CompositeImplicitAutograd,  # in inference mode; otherwise these are composed before they come here
+    _KEYS.CompositeExplicitAutograd,
+    _KEYS.CompositeExplicitAutogradNonFunctional,
+    _KEYS.Meta,
+)
+
+_has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
+
+_NUMBER = torch.ones(())  # for a Python number in a tensor's place
+
+
+def judge(func: Any, args: Any, kwargs: Any) -> Any:
+    """The device on which the result of a mixed call lives, or the dispatch key under which to compose it.
+
+    Raises what PyTorch's CUDA build raises where the tensors may not meet.
+    """
+    operands = operands_of(func, args, kwargs)
+    if len({operand.device for operand in operands}) < 2:
+        return operands[0].device if operands else CPU
+    home = _judge(func, operands, args, kwargs)
+    if home not in COMPOSED:
+        for operand in operands:
+            if operand.device != home and not operand.is_out and operand.tensor.dim() == 0:
+                tensor_iterator.return_gradient(operand.tensor, operand.device)
+    return home
+
+
+def _judge(func: Any, operands: list[Operand], args: Any, kwargs: Any) -> Any:
+    if any(operand.device.type == "meta" for operand in operands):
+        # The dispatcher prefers meta to CUDA, and functions for meta tensors (torch/_refs) compare for themselves.
+        for key in (_KEYS.Meta, *COMPOSED):
+            if _has_kernel(func.name(), key.name):
+                return key
+    namespace, _, signature = func.name().partition("::")
+    operator = native_functions.operator(signature) if namespace == "aten" else None
+    kind = layouts.kind_of(operand.tensor for operand in operands)
+    check = checks.BY_HAND.get(func._schema.name.partition("::")[2])
+    if kind:
+        home = layouts.judge(kind, operator, func, operands, args, kwargs)
+        if home in COMPOSED and check is not None:
+            check(operator, operands, args)  # what it refuses, its composition refuses
+        return home
+    if check is not None:
+        device = check(operator, operands, args)
+        if device is not None:
+            return device
+    if operands[0].is_out and torch.Tag.view_copy in func.tags:
+        return tensor_iterator.resized_out(operands)
+    # Lists are compared pair by pair: where they differ, CUDA's foreach kernels fall back to an operator for each.
+    if operator is None or not operator.has_cuda_kernel or operator.name.startswith("_foreach_"):
+        for key in COMPOSED[:3]:
+            if func.has_kernel_for_dispatch_key(key):
+                return key
+        if operator is not None and not operator.name.startswith("_foreach_"):
+            func.redispatch(torch._C.DispatchKeySet(_KEYS.CUDA), *args, **kwargs)  # for the CPU alone: refused
+        return tensor_iterator.tensor_iterator(operands)
+    if operator.is_checked:
+        return tensor_iterator.generated(operator, operands)
+    if operator.structured and not operator.iterator:
+        return tensor_iterator.resized_out(operands)
+    if not operator.iterator:
+        return tensor_iterator.tensor_iterator(operands)
+    tensor_iterator.shapes_fit(operands)
+    try:
+        return tensor_iterator.tensor_iterator(operands)
+    except RuntimeError:
+        tensor_iterator.kinds_fit(func, operands, args, kwargs)
+        raise
+
+
+def tensors_of(args: Any, kwargs: Any) -> Iterator[torch.Tensor]:
+    """The tensors among an operator's arguments; lists are one level deep there."""
+    for arg in (*args, *kwargs.values()) if kwargs else args:
+        if isinstance(arg, torch.Tensor):
+            yield arg
+        elif type(arg) in (list, tuple):
+            for item in arg:
+                if isinstance(item, torch.Tensor):
+                    yield item
+
+
+def operands_of(func: Any, args: Any, kwargs: Any) -> list[Operand]:
+    """The tensors of a call in the order in which the generated check looks at them: out= first, then the schema's."""
+    operands: list[Operand] = []
+    inside: list[int] = []
+    for argument, holder, key in _places(func, args, kwargs):
+        if not isinstance(holder[key], torch.Tensor):
+            operands.append(Operand(argument.name, _NUMBER, CPU))
+            continue
+        is_written = argument.alias_info is not None and argument.alias_info.is_write
+        if made_inside(holder, key):
+            inside.append(len(operands))
+        tensor = holder[key]
+        is_keyword = argument.kwarg_only and not argument.is_out
+        operands.append(Operand(argument.name, tensor, device_of(tensor), argument.is_out, is_written, is_keyword))
+        del tensor  # or made_inside would count this variable among the holders of the next one
+    # Indices may be from elsewhere, so they do not tell where the others are.
+    home = next((x.device for index, x in enumerate(operands) if index not in inside and x.name != "indices"), CPU)
+    for index in inside:
+        operands[index] = operands[index]._replace(device=home)
+    return sorted(operands, key=lambda operand: not operand.is_out)
+
+
+def _places(func: Any, args: Any, kwargs: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """Where the tensors of a call are, as (argument of the schema, holder, key), so that nothing more holds them.
+
+    And the numbers that stand for tensors: to C++ each is a 0-dim tensor on the CPU.
+    """
+    for index, argument in enumerate(func._schema.arguments):
+        holder, key = (args, index) if index < len(args) else (kwargs, argument.name)
+        if holder is kwargs and key not in kwargs:
+            continue
+        if isinstance(holder[key], torch.Tensor):
+            yield argument, holder, key
+        elif type(holder[key]) in (bool, int, float, complex):
+            if isinstance(argument.type, torch.TensorType):
+                yield argument, holder, key
+        elif type(holder[key]) in (list, tuple):
+            items = holder[key]
+            yield from ((argument, items, i) for i in range(len(items)) if isinstance(items[i], torch.Tensor))

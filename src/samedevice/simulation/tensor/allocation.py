@@ -1,0 +1,65 @@
+"""Memory on a simulated GPU for whoever asks the dispatcher: functions bound before the simulation, and C++ itself.
+
+torch.zeros, randn, arange and most of their like are composed, in C++, of an empty tensor and an operator that fills it
+in place. So while a simulation runs, the empty tensor of the dispatch key CUDA is made here, and `from torch import
+zeros` beforehand does no harm. torch.tensor and torch.as_tensor do not go this way: bound beforehand, they raise what a
+build without CUDA raises.
+"""
+
+import functools
+import warnings
+from typing import Any
+
+import torch
+
+from samedevice.simulation.device.devices import resolve
+from samedevice.simulation.tensor.simulated_tensor import wrap
+
+_library: torch.library.Library | None = None
+
+
+def start() -> None:
+    """Put the kernels in place; on a build with CUDA, over its own."""
+    global _library
+    _library = torch.library.Library("aten", "IMPL")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Warning only once for all operators")  # that a kernel was there before
+        _library.impl("empty.memory_format", _empty, "CUDA", allow_override=True)
+        _library.impl("empty_strided", _empty_strided, "CUDA", allow_override=True)
+        for name in ("tril_indices", "triu_indices"):  # made by kernels of their own (native/cuda/TensorFactories.cu)
+            _library.impl(name, functools.partial(_indices, getattr(torch.ops.aten, name)), "CUDA", allow_override=True)
+
+
+def stop() -> None:
+    """Take the kernels away."""
+    global _library
+    if _library is not None:
+        _library._destroy()
+    _library = None
+
+
+def _empty(
+    size: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None,
+    memory_format: Any = None,
+) -> torch.Tensor:  # fmt: skip
+    _refuse_pinned(pin_memory)
+    make = torch.ops.aten.empty.memory_format
+    return wrap(make(size, dtype=dtype, layout=layout, device="cpu", memory_format=memory_format), resolve(device))
+
+
+def _empty_strided(
+    size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None
+) -> torch.Tensor:
+    _refuse_pinned(pin_memory)
+    make = torch.ops.aten.empty_strided.default
+    return wrap(make(size, stride, dtype=dtype, layout=layout, device="cpu"), resolve(device))
+
+
+def _indices(make: Any, *args: Any, device: Any = None, **options: Any) -> torch.Tensor:
+    _refuse_pinned(options.get("pin_memory"))
+    return wrap(make(*args, **options, device="cpu"), resolve(device))
+
+
+def _refuse_pinned(pin_memory: bool | None) -> None:
+    if pin_memory:
+        raise RuntimeError("Only dense CPU tensors can be pinned")  # aten/src/ATen/EmptyTensor.cpp

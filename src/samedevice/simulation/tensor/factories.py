@@ -1,0 +1,312 @@
+"""The functions that make tensors: torch.zeros, torch.tensor, torch.zeros_like, Tensor.new_zeros and their like.
+
+Each is replaced by one that understands a simulated device. Which take a default device is PyTorch's own list
+(torch.utils._device). Replacing is chosen over a TorchFunctionMode: it holds in every thread, older ones too, costs
+nothing per call elsewhere and leaves tracebacks alone. A name bound by `from torch import zeros` before the simulation
+starts is not replaced: allocation.py serves it, but for torch.tensor and torch.as_tensor.
+"""
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any, cast
+
+import torch
+from torch.utils._device import DeviceContext, _device_constructors
+from torch.utils.data import dataset
+
+from samedevice.simulation.device import dispatch_modes, generators, sync_debug
+from samedevice.simulation.device.devices import CPU, device_of, resolve
+from samedevice.simulation.rules import layouts
+from samedevice.simulation.stand_ins import at_the_caller, modes_are_asked, overridden, stand_in
+from samedevice.simulation.tensor import functorch, ownership, sparse
+from samedevice.simulation.tensor.classes import dispatches_itself, is_jagged, refuse_class
+from samedevice.simulation.tensor.simulated_tensor import ABSENT, SimulatedTensor, unwrap, wrap
+
+_MADE_FROM_DATA = ("tensor", "as_tensor", "asarray")
+_LIKE = ("empty_like", "full_like", "ones_like", "rand_like", "randint_like", "randn_like", "zeros_like")
+_NEW = ("new", "new_empty", "new_empty_strided", "new_full", "new_ones", "new_tensor", "new_zeros")
+_UNSEEN = (*_MADE_FROM_DATA, "new", "new_tensor", "range")
+default_type: torch.device | None = None  # what torch.set_default_tensor_type left (tensor_types.py)
+_makers: dict[Any, Callable[..., torch.Tensor]] = {}
+
+
+def replacements() -> Iterator[tuple[Any, str, Any]]:
+    """What to put in place of what: (owner, name, replacement)."""
+    for owner, name in _places():
+        factory = _factory(getattr(owner, name), name)
+        yield owner, name, factory
+        if name == "randperm":
+            yield dataset, name, factory  # imported there by name
+    yield torch, "normal", _factory(torch.normal, "normal")
+    for name in _LIKE:
+        yield torch, name, like(getattr(torch, name))
+    for name in _NEW:
+        yield torch.Tensor, name, like(getattr(torch.Tensor, name))
+    yield DeviceContext, "__torch_function__", _under_default_device
+
+
+# What the functions that are named after a layout make, beside sparse_coo_tensor.
+_COMPRESSED = {f"sparse_{name}_tensor": getattr(torch, f"sparse_{name}") for name in ("csr", "csc", "bsr", "bsc")}
+
+
+def _layout(name: str, kwargs: Any) -> torch.layout | None:
+    """The compressed layout of what a function makes; None for COO, and for what PyTorch refuses."""
+    layout = kwargs.get("layout") if name == "sparse_compressed_tensor" else _COMPRESSED.get(name)
+    return layout if layout in _COMPRESSED.values() else None
+
+
+@functools.cache
+def _places() -> list[tuple[Any, str]]:
+    """Where the functions that take a default device are found."""
+    constructors = _device_constructors()
+    return [
+        (owner, name)
+        for owner in (torch, torch.fft)
+        for name, original in vars(owner).items()
+        if callable(original) and not isinstance(original, type) and original in constructors
+    ]
+
+
+@functools.cache  # by what it stands for: a second simulation starts the faster
+def _factory(original: Any, name: str) -> Any:
+    def make(device: torch.device, args: Any, kwargs: Any, named: Any = None) -> torch.Tensor:
+        if is_sparse:
+            args, kwargs = sparse.parts(args, kwargs, _layout(name, kwargs), device)
+            if any(isinstance(x, torch.Tensor) for x in (*args, *kwargs.values())):
+                with torch._C.DisableTorchFunction() if _has_default_device() else contextlib.nullcontext():
+                    return original(*args, **kwargs)
+            if device.type != "cuda":
+                return original(*args, device=device, **kwargs)
+        if isinstance(kwargs.get("out"), torch.Tensor):
+            here = device_of(kwargs["out"])
+            if here.type != device.type:  # torch/csrc/autograd/utils, check_out_type_matches: the type, not the index
+                raise RuntimeError(
+                    f"device type {device.type} does not match device type of out parameter ({here.type})"
+                )
+            return original(*args, **kwargs)
+        if name == "asarray" and kwargs.get("copy") is False and args:
+            _check_alias(args[0], device if named is None else named)
+        if name in _MADE_FROM_DATA and args and isinstance(args[0], torch.Tensor) and dispatch_modes.now():
+            copy = name == "tensor" or bool(kwargs.get("copy"))
+            source = args[0].detach() if name == "tensor" or kwargs.get("requires_grad") else args[0]
+            made = source.to(device, kwargs.get("dtype") or source.dtype, copy=copy)
+        elif name in _MADE_FROM_DATA and args and isinstance(args[0], torch.Tensor):
+            made = at_the_caller(original, *args, **kwargs)
+            made = (made.detach() if kwargs.get("requires_grad") else made).to(device)
+        elif dispatch_modes.now():
+            made = _seen(original, name, device, args, kwargs, named)
+        else:
+            with _drawing(name, device, kwargs.get("generator")):
+                made = _made(original, device, *args, **kwargs)
+        return made.requires_grad_() if kwargs.get("requires_grad") else made
+
+    is_sparse = name.startswith("sparse_")
+    may_warn = name in (*_MADE_FROM_DATA, "range") or is_sparse
+
+    @functools.wraps(original)
+    def factory(*args: Any, device: Any = None, pin_memory: Any = False, **kwargs: Any) -> torch.Tensor:
+        if modes_are_asked() and _programs_ask():
+            named = {"device": device, "pin_memory": pin_memory}
+            kwargs = {key: value for key, value in named.items() if value is not None and value is not False} | kwargs
+            return torch.overrides.handle_torch_function(stand_in(original, factory), (), *args, **kwargs)
+        if device is None and default_type is not None:
+            device = _of_default_type(args, kwargs)
+        if pin_memory is not False:
+            if pin_memory is not True:
+                return original(*args, device=device, pin_memory=pin_memory, **kwargs)  # refused, by PyTorch
+            made = factory(*args, device=device, **kwargs)
+            if is_sparse:
+                return made.pin_memory() if device_of(made) is CPU else sparse.members(made)[-1].pin_memory()
+            return made if name in _MADE_FROM_DATA and isinstance(made, SimulatedTensor) else _pinned(made)
+        if name in ("linspace", "logspace"):
+            args = tuple(x.item() if isinstance(x, SimulatedTensor) else x for x in args)  # RangeFactories.cpp
+        met = is_sparse and any(isinstance(x, SimulatedTensor) for x in (*args, *kwargs.values()))
+        if device is None and met and not _has_default_device():
+            args, kwargs = sparse.parts(args, kwargs, _layout(name, kwargs), None)
+        if device is None and any(type(x) is torch.Tensor for x in args):
+            generators.check_generator(kwargs.get("generator"), CPU)
+        generator = kwargs.get("generator")
+        if device is None and (
+            generator is None or any(isinstance(x, torch.Tensor) for x in (*args, *kwargs.values()))
+        ):
+            if may_warn and _warns(name, args):
+                return at_the_caller(original, *args, **kwargs)
+            plain: torch.Tensor = original(*args, **kwargs)  # a default device comes back by _under_default_device
+            return ownership.owned(plain) if functorch.is_wrapped(plain) else plain
+        if device is None:
+            device = torch.get_default_device()
+        try:
+            named, device = device, resolve(device)
+        except TypeError:  # a bool, a list
+            return original(*args, device=device, **kwargs)  # refused, by PyTorch
+        if (
+            device.type == "cuda"
+            or met
+            or isinstance(kwargs.get("out"), SimulatedTensor)
+            or (name in _MADE_FROM_DATA and args and isinstance(args[0], SimulatedTensor))
+        ):
+            return make(device, args, kwargs, named)
+        generators.check_generator(kwargs.get("generator"), device)
+        return original(*args, device=device, **kwargs)
+
+    _makers[original] = make
+    return factory
+
+
+def _programs_ask() -> bool:
+    """Whether a TorchFunctionMode of the program's is on, which is told the call in the program's words."""
+    return any(not isinstance(mode, DeviceContext) for mode in torch.overrides._get_current_function_mode_stack())
+
+
+def _check_alias(source: Any, named: Any) -> None:
+    """torch/csrc/utils/tensor_new.cpp, asarray: with copy=False, what has memory stays where it is."""
+    if not isinstance(source, torch.Tensor):
+        try:
+            memoryview(source)
+        except TypeError:
+            return
+    here = device_of(source) if isinstance(source, torch.Tensor) else CPU
+    wanted = torch.device("cuda", named) if isinstance(named, int) else torch.device(named)
+    if here != wanted:
+        raise ValueError(f"can't alias tensor from device '{here}' to '{wanted}'.")
+
+
+def _warns(name: str, args: Any) -> bool:
+    """Whether PyTorch may warn: of data that is a tensor already, and of what is deprecated or in beta."""
+    return name not in _MADE_FROM_DATA or (bool(args) and isinstance(args[0], torch.Tensor))
+
+
+def _of_default_type(args: Any, kwargs: Any) -> torch.device | None:
+    """The default type's device, where neither a default device nor an argument says another."""
+    given = any(isinstance(x, torch.Tensor) for x in (*args, *kwargs.values()))
+    return None if given or _has_default_device() else default_type
+
+
+def _has_default_device() -> bool:
+    """Whether torch.set_default_device, or `with torch.device(...)`, says where tensors are made."""
+    return any(isinstance(mode, DeviceContext) for mode in torch.overrides._get_current_function_mode_stack())
+
+
+def _seen(original: Any, name: str, device: torch.device, args: Any, kwargs: Any, named: Any) -> torch.Tensor:
+    """What a factory makes while a mode is on: by the operator, on the device as the program has named it.
+
+    Data comes to a tensor where no mode sees it (torch/csrc/utils/tensor_new.cpp, internal_new_from_data).
+    """
+    if name in _UNSEEN or name.startswith("sparse_"):
+        with dispatch_modes.unseen():
+            made = _made(original, device, *args, **kwargs)
+        return made if name.startswith("sparse_") else cast(torch.Tensor, torch.ops.aten.lift_fresh.default(made))
+    with dispatch_modes.asking():
+        made = original(*args, device=device if isinstance(named, int) else named, **kwargs)
+    return made
+
+
+def _made(original: Any, device: torch.device, *args: Any, **kwargs: Any) -> torch.Tensor:
+    """A tensor that is made on the CPU and is then on a GPU; from data, that is a copy."""
+    try:
+        made = original(*args, device="cpu", **kwargs)
+    except RuntimeError as error:
+        raise layouts.reworded(error) from None
+    if sync_debug.level and original.__name__ in (*_MADE_FROM_DATA, "new_tensor"):
+        sync_debug.copies(made, device, False)
+    return wrap(made, device)
+
+
+def _drawing(name: str, device: torch.device, generator: Any = None) -> contextlib.AbstractContextManager[None]:
+    """Where a function draws random numbers, it draws them from `generator`, or that of `device`."""
+    if name.startswith("rand") or name == "normal":
+        return generators.of(device, generator)
+    return contextlib.nullcontext()
+
+
+def _pinned(made: torch.Tensor) -> torch.Tensor:
+    if isinstance(made, SimulatedTensor) or made.layout is not torch.strided:
+        raise RuntimeError("Only dense CPU tensors can be pinned")  # native/TensorFactories.cpp, empty
+    return made.pin_memory()
+
+
+@functools.cache
+def like(original: Any) -> Any:
+    """zeros_like and new_zeros: on the device of the first argument, unless told otherwise."""
+
+    def ask(source: Any, args: Any, kwargs: Any) -> Any:
+        """What overrides this function; PyTorch's methods ask by themselves, and hand on what is in their place."""
+        if source is ABSENT and "input" in kwargs:
+            return made_like(kwargs.pop("input"), *args, **kwargs)
+        if source is ABSENT:
+            return original(*args, **kwargs)  # refused, by PyTorch
+        if original.__name__.startswith("new") or not overridden(source):
+            return original(source, *args, **kwargs)
+        if not torch.overrides.has_torch_function_unary(source):
+            with torch._C.DisableTorchFunctionSubclass():  # after redispatch_function
+                return made_like(source, *args, **kwargs)
+        public = getattr(torch, original.__name__)
+        return torch.overrides.handle_torch_function(public, (source,), source, *args, **kwargs)
+
+    @functools.wraps(original)
+    def made_like(
+        source: Any = ABSENT, /, *args: Any, device: Any = None, pin_memory: Any = False, **kwargs: Any
+    ) -> torch.Tensor:
+        if type(source) is not torch.Tensor and (not isinstance(source, torch.Tensor) or overridden(source)):
+            named = {"device": device, "pin_memory": pin_memory}
+            return ask(source, args, kwargs | {name: value for name, value in named.items() if value})
+        if pin_memory is not False:
+            if pin_memory is not True:
+                return original(source, *args, device=device, pin_memory=pin_memory, **kwargs)  # refused, by PyTorch
+            return _pinned(made_like(source, *args, device=device, **kwargs))
+        if is_jagged(type(source)):
+            with dispatch_modes.asking():
+                return original(source, *args, **kwargs, **({} if device is None else {"device": resolve(device)}))
+        if dispatches_itself(type(source)):  # a DTensor, which makes one of its own kind
+            if device is not None and resolve(device).type == "cuda":
+                refuse_class(type(source))
+            named = {"device": device, "pin_memory": pin_memory}
+            return original(source, *args, **{name: value for name, value in named.items() if value}, **kwargs)
+        here = device_of(source)
+        try:
+            target = here if device is None else resolve(device)
+        except TypeError:
+            return original(source, *args, device=device, **kwargs)  # refused, by PyTorch
+        if target.type != "cuda":
+            if target == here:
+                if args and isinstance(args[0], torch.Tensor):  # new_tensor of a tensor warns
+                    return at_the_caller(original, source, *args, **kwargs)
+                return original(source, *args, **kwargs)
+            if dispatch_modes.now() and source.layout is torch.strided:
+                return _like_seen(original, source, target, device, args, kwargs)
+            return original(unwrap(source), *args, device=target, **kwargs)
+        if args and isinstance(args[0], torch.TypedStorage | torch.UntypedStorage):
+            return wrap(original(unwrap(source), *args), target)  # x.new(storage) takes that memory
+        if dispatch_modes.now() and source.layout is torch.strided:
+            return _like_seen(original, source, target, device, args, kwargs)
+        with _drawing(original.__name__, target, kwargs.get("generator")):
+            made = _made(original, target, unwrap(source), *args, **kwargs)
+        return made.requires_grad_() if kwargs.get("requires_grad") else made
+
+    return made_like
+
+
+def _like_seen(
+    original: Any, source: torch.Tensor, device: torch.device, named: Any, args: Any, kwargs: Any
+) -> torch.Tensor:
+    name = original.__name__
+    if name in ("new", "new_tensor"):
+        made = _seen(original, name, device, (unwrap(source), *args), kwargs, named)
+    elif named is None:
+        made = original(source, *args, **kwargs)
+    else:
+        made = _seen(original, name, device, (source, *args), kwargs, named)
+    return made.requires_grad_() if kwargs.get("requires_grad") else made
+
+
+def _under_default_device(context: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    """DeviceContext.__torch_function__, with the simulated devices known to it."""
+    kwargs = kwargs or {}
+    if func in _device_constructors() and kwargs.get("device") is None:
+        device = resolve(context.device)
+        if func in _makers and (device.type == "cuda" or func.__name__.startswith("sparse_")):
+            kwargs.pop("device", None)
+            return _makers[func](device, args, kwargs, context.device)
+        kwargs["device"] = device
+    return func(*args, **kwargs)

@@ -1,0 +1,108 @@
+"""torch.func and forward-mode derivatives: where the tensors are that PyTorch wraps for them.
+
+vmap, grad and their kin hand the function tensors that C++ wraps around the simulated ones, and C++ says that these are
+on the CPU. So a wrapped tensor is asked for what it wraps. While vmap runs, or a dual level is open, PyTorch's C++ code
+makes tensors of its own in the middle of any operator: see made_inside.composing.
+"""
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch._functorch import vmap
+
+from samedevice.simulation.device.devices import device_of
+from samedevice.simulation.rules import made_inside
+from samedevice.simulation.stand_ins import overridden
+from samedevice.simulation.tensor.classes import is_jagged
+
+_device, _get_device = torch.Tensor.device, torch.Tensor.get_device
+_is_cuda, _is_cpu = torch.Tensor.is_cuda, torch.Tensor.is_cpu
+_numpy = torch.Tensor.numpy
+is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
+_unwrap = torch._C._functorch.get_unwrapped
+_functorch = torch._C._functorch
+_BATCHED = torch._C._dispatch_key_parse("Batched")
+_add_batch_dim = torch._add_batch_dim
+_vmap_increment_nesting = vmap.vmap_increment_nesting
+
+
+def replacements() -> Iterator[tuple[Any, str, Any]]:
+    """What to put in place of what: (owner, name, replacement)."""
+    for function in (device, is_cuda, is_cpu):
+        yield torch.Tensor, function.__name__, property(function, doc=getattr(torch.Tensor, function.__name__).__doc__)
+    for owner in (torch.Tensor, torch):
+        yield owner, "get_device", get_device
+    yield torch.Tensor, "numpy", numpy
+    yield vmap, "vmap_increment_nesting", vmap_increment_nesting
+    yield torch, "_add_batch_dim", _batched
+
+
+def device(self: torch.Tensor) -> torch.device:
+    """Tensor.device, also of a tensor that torch.func has wrapped around a simulated one."""
+    if is_wrapped(self):
+        return _unwrap(self).device
+    if is_jagged(type(self)) and "_values" in self.__dict__:
+        home: torch.device = self._values.device
+        return home
+    here: torch.device = _device.__get__(self)
+    return here
+
+
+def is_cuda(self: torch.Tensor) -> bool:
+    asks = overridden(self) and not is_jagged(type(self))
+    answer: bool = _is_cuda.__get__(self) if asks else device(self).type == "cuda"
+    return answer
+
+
+def is_cpu(self: torch.Tensor) -> bool:
+    asks = overridden(self) and not is_jagged(type(self))
+    answer: bool = _is_cpu.__get__(self) if asks else device(self).type == "cpu"
+    return answer
+
+
+@functools.wraps(_get_device)
+def get_device(self: torch.Tensor) -> int:
+    if overridden(self):
+        return _get_device(self)
+    here = device_of(self)
+    return -1 if here.index is None else here.index
+
+
+@functools.wraps(_numpy)
+def numpy(self: torch.Tensor, *, force: bool = False) -> Any:
+    if not force and is_wrapped(self) and not overridden(self) and device(self).type == "cuda":
+        return _unwrap(self).numpy()  # refused, by its own method
+    return _numpy(self, force=force)
+
+
+def is_batched(tensor: torch.Tensor) -> bool:
+    """Whether this is one of autograd.grad(is_grads_batched=True), which does not say what it holds."""
+    return torch._C._dispatch_keys(tensor).has(_BATCHED)
+
+
+def _batched(tensor: torch.Tensor, *args: int) -> torch.Tensor:
+    """What autograd.grad(is_grads_batched=True) wraps: the wrapper says of its tensor's device nothing by itself."""
+    batched = _add_batch_dim(tensor, *args)
+    batched._samedevice_device = device_of(tensor)
+    return batched
+
+
+@contextlib.contextmanager
+def vmap_increment_nesting(*args: Any, **kwargs: Any) -> Iterator[int]:
+    with made_inside.composing(), _vmap_increment_nesting(*args, **kwargs) as level:
+        yield level
+
+
+def beneath(function: Callable[[torch.Tensor], torch.Tensor], tensor: torch.Tensor) -> torch.Tensor:
+    """Apply `function` to the tensor that torch.func has wrapped, and wrap what it returns in the same way."""
+    if not is_wrapped(tensor):
+        with torch._C._DisableFuncTorch():
+            return function(tensor)
+    level = _functorch.maybe_get_level(tensor)
+    inner = beneath(function, _unwrap(tensor))
+    if _functorch.is_batchedtensor(tensor):
+        return _functorch._add_batch_dim(inner, _functorch.maybe_get_bdim(tensor), level)
+    return _functorch._wrap_for_grad(inner, level)

@@ -1,0 +1,125 @@
+"""Which tensors on the CPU are the program's own, where PyTorch's C++ code makes tensors too.
+
+Inside vmap, a dual level and backward, PyTorch makes tensors on what it takes for the device of its input, which is the
+CPU (made_inside.py). The program's own are told by who holds them. But what vmap and jvp wrap, what is computed
+of it, and what a hook unpacks for backward, C++ alone holds. So these are tensors of the class SimulatedTensor on the
+CPU: C++ makes none of that class. When a transform hands one back to the program, it is a plain tensor again.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch._functorch import eager_transforms, vmap
+from torch.autograd import forward_ad
+from torch.autograd.graph import saved_tensors_hooks
+
+from samedevice.simulation.device.devices import CPU, device_of
+from samedevice.simulation.tensor.classes import dispatches_itself
+from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor, unwrap, wrap
+
+_add_batch_dim, _remove_batch_dim = vmap._add_batch_dim, vmap._remove_batch_dim
+_make_dual, _unwrap_for_grad = forward_ad.make_dual, eager_transforms._unwrap_for_grad
+_init_hooks = saved_tensors_hooks.__init__
+_is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
+_is_functional = torch._C._functorch.is_functionaltensor
+_unwrap = torch._C._functorch.get_unwrapped
+
+
+def replacements() -> Iterator[tuple[Any, str, Any]]:
+    """What to put in place of what: (owner, name, replacement)."""
+    yield vmap, "_add_batch_dim", lambda tensor, *args: _add_batch_dim(owned(tensor), *args)
+    yield vmap, "_remove_batch_dim", lambda tensor, *args: plain(_remove_batch_dim(tensor, *args))
+    yield forward_ad, "make_dual", _made_dual
+    yield eager_transforms, "_unwrap_for_grad", lambda tensor, *args: plain(_unwrap_for_grad(tensor, *args))
+    yield saved_tensors_hooks, "__init__", _init
+
+
+def owned(tensor: Any) -> Any:
+    """The same tensor as one of the program's; one that is not a plain tensor on the CPU comes back as it is."""
+    layers = _layers(tensor)
+    if not _is_plain(layers[-1]):
+        return tensor
+    has_history = torch.is_grad_enabled() and any(layer.requires_grad for layer in layers)
+    return _Owned.apply(tensor) if has_history or forward_ad._current_level >= 0 else wrap(tensor, CPU)
+
+
+def _layers(tensor: torch.Tensor) -> list[torch.Tensor]:
+    """A tensor, what torch.func has wrapped in it, and so on."""
+    layers = [tensor]
+    while _is_wrapped(layers[-1]) and not _is_functional(layers[-1]):
+        layers.append(_unwrap(layers[-1]))
+    return layers
+
+
+def _is_plain(tensor: torch.Tensor) -> bool:
+    """Whether this is a tensor on the CPU of no class that matters here."""
+    if isinstance(tensor, SimulatedTensor) or _is_wrapped(tensor) or dispatches_itself(type(tensor)):
+        return False
+    return device_of(tensor) is CPU and tensor.layout is torch.strided
+
+
+def plain(tensor: Any) -> Any:
+    """The same tensor as programs know it: on the CPU, a tensor of PyTorch's own class."""
+    if not isinstance(tensor, SimulatedTensor) or tensor._samedevice_device is not CPU:
+        return tensor
+    return _Plain.apply(tensor) if torch.is_grad_enabled() and tensor.requires_grad else unwrap(tensor)
+
+
+class _Owned(torch.autograd.Function):
+    """`owned`, of a tensor with a history."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(tensor: torch.Tensor) -> torch.Tensor:
+        return wrap(tensor, CPU)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None: ...
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> Any:
+        return gradient
+
+    @staticmethod
+    def jvp(ctx: Any, tangent: torch.Tensor) -> torch.Tensor:
+        return tangent
+
+
+class _Plain(_Owned):
+    """`plain`, of a tensor with a history."""
+
+    @staticmethod
+    def forward(tensor: torch.Tensor) -> torch.Tensor:
+        return unwrap(tensor)
+
+
+def _made_dual(tensor: torch.Tensor, tangent: torch.Tensor, *, level: int | None = None) -> torch.Tensor:
+    """What jvp wraps."""
+    if eager_transforms.JVP_NESTING:
+        tensor, tangent = owned(tensor), owned(tangent)
+    return _make_dual(tensor, tangent, level=level)
+
+
+class _Packed:
+    """What a hook has packed of a tensor on a GPU."""
+
+    def __init__(self, content: Any) -> None:
+        self.content = content
+
+
+def _init(self: Any, pack_hook: Any, unpack_hook: Any) -> None:
+    """saved_tensors_hooks.__init__; what comes back to the CPU of a GPU's tensor is the program's."""
+
+    def pack(tensor: torch.Tensor) -> Any:
+        content = pack_hook(tensor)
+        return _Packed(content) if isinstance(tensor, SimulatedTensor) else content
+
+    def unpack(content: Any) -> Any:
+        if not isinstance(content, _Packed):
+            return unpack_hook(content)
+        tensor = unpack_hook(content.content)
+        return owned(tensor) if isinstance(tensor, torch.Tensor) else tensor
+
+    _init_hooks(self, pack, unpack)

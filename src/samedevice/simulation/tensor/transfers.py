@@ -1,0 +1,389 @@
+"""From one device to another: Tensor.to, .cuda, .cpu, .type, and the `.data` setter through which modules move.
+
+A move is a copy with a gradient that flows back to where the tensor came from. A parameter moves in place: the object
+stays, what it holds is exchanged (Module.to does `param.data = moved`).
+"""
+
+import functools
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch.autograd import forward_ad
+
+from samedevice.simulation.device import devices, dispatch_modes, pinned_memory, streams, sync_debug
+from samedevice.simulation.device.devices import CPU, device_of, resolve
+from samedevice.simulation.rules import layouts
+from samedevice.simulation.rules.errors import type_in_errors
+from samedevice.simulation.stand_ins import at_the_caller, overridden
+from samedevice.simulation.tensor import functorch, sparse
+from samedevice.simulation.tensor.classes import dispatches_itself, is_jagged, refuse_class, twin_of
+from samedevice.simulation.tensor.set_data import exchange, moved_after
+from samedevice.simulation.tensor.simulated_tensor import (
+    ABSENT,
+    SimulatedTensor,
+    refuse_gradients_of_nested,
+    unwrap,
+    wrap,
+)
+from samedevice.simulation.tensor.subclasses import as_subclass
+
+_to = torch.Tensor.to
+_type = torch.Tensor.type
+_copy = torch.Tensor.copy_
+_setitem = torch.Tensor.__setitem__
+_type_as = torch.Tensor.type_as
+_is_pinned = torch.Tensor.is_pinned
+_pin_memory = torch.Tensor.pin_memory
+_record_stream = torch.Tensor.record_stream
+_data = torch.Tensor.data
+_parse_to = torch._C._nn._parse_to
+
+
+def replacements() -> Iterator[tuple[Any, str, Any]]:
+    """What to put in place of what: (owner, name, replacement)."""
+    for name, function in (
+        ("to", to), ("cuda", cuda), ("cpu", cpu), ("type", type_), ("type_as", type_as),
+        ("copy_", copy_), ("__setitem__", setitem), ("pin_memory", pin_memory), ("is_pinned", is_pinned),
+        ("record_stream", record_stream),
+        ("data", property(_get_data, _set_data, _delete_data)),
+    ):  # fmt: skip
+        yield torch.Tensor, name, function
+    for name in AFTERWARDS:
+        yield SimulatedTensor, name, ABSENT  # what torch.Tensor, or a user's class, has
+    yield torch._C._nn, "_parse_to", parse_to
+    yield torch.nn.parameter.UninitializedTensorMixin, "materialize", materialize
+
+
+class _ToCopy(torch.autograd.Function):
+    """The copy between devices; its gradient returns to the source device."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(
+        tensor: torch.Tensor, device: torch.device, dtype: Any, memory_format: Any, non_blocking: bool
+    ) -> torch.Tensor:
+        if sync_debug.level:
+            sync_debug.copies(tensor, device, non_blocking)
+        if not dispatch_modes.now():
+            return _copied(tensor, device, dtype, memory_format)
+        if tensor.layout is torch.strided:
+            return _copied_seen(tensor, device, dtype, memory_format, non_blocking)
+        with dispatch_modes.unseen():
+            return _copied(tensor, device, dtype, memory_format)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.source, ctx.source_dtype = device_of(inputs[0]), inputs[0].dtype
+        ctx.target = inputs[1:]
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> Any:
+        dtype = None if gradient.dtype == ctx.source_dtype else ctx.source_dtype
+        if functorch.is_batched(gradient):
+            return _copied_seen(gradient, ctx.source, dtype, None, False), None, None, None, None
+        return move(gradient, ctx.source, dtype), None, None, None, None
+
+    @staticmethod
+    def jvp(ctx: Any, tangent: torch.Tensor, *_: None) -> torch.Tensor:
+        return move(tangent, *ctx.target)
+
+
+_ToCopy._backward_cls.__name__ = "ToCopyBackward0"  # what `grad_fn=` shows
+
+
+def move(
+    tensor: torch.Tensor, device: torch.device, dtype: Any = None, memory_format: Any = None, non_blocking: bool = False
+) -> torch.Tensor:
+    """`tensor` on `device`: itself if it is there, else a copy that carries its gradient back."""
+    if device_of(tensor) == device:
+        if dtype is None and memory_format in (None, torch.preserve_format):
+            return tensor
+        return _to(tensor, tensor.dtype if dtype is None else dtype, memory_format=memory_format)
+    if is_jagged(type(tensor)) and device.type in ("cuda", "cpu"):
+        return _ToCopy.apply(tensor, device, dtype, memory_format, non_blocking)
+    if dispatches_itself(type(tensor)):
+        if device.type == "cuda" and not isinstance(tensor, torch._subclasses.FakeTensor):
+            refuse_class(type(tensor))
+        return _to(tensor, device, dtype, memory_format=memory_format)
+    if device.type not in ("cuda", "cpu"):
+        return _to(tensor if dispatch_modes.now() else unwrap(tensor), device, dtype)
+    if tensor.is_meta:
+        return _to(tensor, CPU)  # refused, by PyTorch
+    if (torch.is_grad_enabled() and tensor.requires_grad) or forward_ad._current_level >= 0:
+        refuse_gradients_of_nested([tensor])
+        return _ToCopy.apply(tensor, device, dtype, memory_format, non_blocking)
+    return _ToCopy.forward(tensor, device, dtype, memory_format, non_blocking)
+
+
+def _copied(tensor: torch.Tensor, device: torch.device, dtype: Any, memory_format: Any) -> torch.Tensor:
+    if is_jagged(type(tensor)):
+        with dispatch_modes.asking():
+            jagged: torch.Tensor = torch.ops.aten._to_copy.default(tensor, dtype=dtype, device=device)
+        return jagged
+    copy = _to(unwrap(tensor), tensor.dtype if dtype is None else dtype, copy=True, memory_format=memory_format)
+    if device.type == "cuda" or functorch.is_wrapped(copy):
+        return wrap(copy, device)
+    return copy
+
+
+def _copied_seen(
+    tensor: torch.Tensor, device: torch.device, dtype: Any, memory_format: Any, non_blocking: bool
+) -> torch.Tensor:
+    """The copy as modes see it: Tensor.to(device) names the layout, Tensor.to(device, dtype) does not."""
+    options = {"dtype": tensor.dtype, "layout": tensor.layout} if dtype is None else {"dtype": dtype}
+    with dispatch_modes.asking():
+        copy: torch.Tensor = torch.ops.aten._to_copy.default(
+            tensor, **options, device=device, non_blocking=non_blocking, memory_format=memory_format
+        )
+    return copy
+
+
+@functools.wraps(_parse_to)
+def parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
+    """torch._C._nn._parse_to, which reads the arguments of Tensor.to and Module.to, with simulated devices."""
+    if args and isinstance(args[0], torch.Tensor):
+        return (device_of(args[0]), args[0].dtype, *_parse_to(*args, **kwargs)[2:])
+    if args and isinstance(args[0], int) and not isinstance(args[0], bool):
+        args = (torch.device("cuda", args[0]), *args[1:])
+    if isinstance(kwargs.get("device"), int) and not isinstance(kwargs["device"], bool):
+        kwargs = kwargs | {"device": torch.device("cuda", kwargs["device"])}
+    return _parse_to(*args, **kwargs)
+
+
+def _subclasses_first(function: Any) -> Any:
+    """As every method of torch.Tensor does: a subclass with a __torch_function__ of its own is asked first."""
+
+    @functools.wraps(getattr(torch.Tensor, function.__name__.rstrip("_")))
+    def method(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        if not overridden(self):
+            return function(self, *args, **kwargs)
+        if not torch.nn.parameter.is_lazy(self):
+            if torch.overrides.has_torch_function_unary(self):
+                return torch.overrides.handle_torch_function(method, (self,), self, *args, **kwargs)
+            with torch._C.DisableTorchFunctionSubclass():  # after redispatch_function
+                return function(self, *args, **kwargs)
+        with torch._C.DisableTorchFunctionSubclass():  # it allows PyTorch's own functions only, this one not
+            result = function(self, *args, **kwargs)
+        return result if isinstance(self, torch.nn.Parameter) else as_subclass(result, type(self))
+
+    return method
+
+
+@_subclasses_first
+def to(self: torch.Tensor, *args: Any, copy: bool = False, **kwargs: Any) -> torch.Tensor:
+    # By position, copy comes last: to(device, dtype, non_blocking, copy), to(dtype or tensor, non_blocking, copy).
+    if args and len(args) == (3 if isinstance(args[0], torch.dtype | torch.Tensor) else 4):
+        args, copy = args[:-1], args[-1]
+    device, dtype, non_blocking, memory_format = parse_to(*args, **kwargs)
+    target = device_of(self) if device is None else resolve(device)
+    if target == device_of(self):
+        return _to(self, self.dtype if dtype is None else dtype, non_blocking, copy, memory_format=memory_format)
+    moved = move(self, target, dtype, memory_format, non_blocking)
+    if non_blocking and target is CPU:
+        pinned_memory.pin(moved)  # native/TensorConversions.cpp, _to_copy: pin_out
+    return moved
+
+
+@_subclasses_first
+def cuda(self: torch.Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> torch.Tensor:
+    # torch/csrc/autograd, python_variable_methods.cpp, THPVariable_cuda
+    if isinstance(device, bool) or not isinstance(device, int | str | torch.device | None):
+        raise TypeError(f"cuda(): argument 'device' (position 1) must be torch.device, not {type(device).__name__}")
+    target = resolve("cuda" if device is None else torch.device(device))
+    if target.type != "cuda":
+        raise RuntimeError("Invalid device, must be cuda device")
+    return move(self, target, None, memory_format, non_blocking)
+
+
+@_subclasses_first
+def cpu(self: torch.Tensor, *, memory_format: Any = None) -> torch.Tensor:
+    return move(self, CPU, None, memory_format)
+
+
+@_subclasses_first
+def type_(self: torch.Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
+    if dtype is None:
+        if is_jagged(type(self)):
+            return type_(self._values)
+        if not isinstance(self, SimulatedTensor):
+            return _type(self)
+        try:
+            return _type(unwrap(self)).replace("torch.", "torch.cuda." if self.is_cuda else "torch.", 1)
+        except RuntimeError as error:  # of a compressed layout: it has no name
+            raise layouts.reworded(error) from None
+    if isinstance(dtype, torch.dtype):
+        return to(self, dtype)
+    if not isinstance(dtype, str | type):
+        raise TypeError("dtype must be a type, str, or dtype object")
+    name = dtype if isinstance(dtype, str) else f"{dtype.__module__}.{dtype.__name__}"
+    with dispatch_modes.unseen():
+        try:
+            plain = _type(torch.empty(0, device="cpu"), name.replace("torch.cuda.", "torch.", 1)).dtype
+        except ValueError:  # torch/csrc/utils/tensor_types.cpp
+            raise ValueError(f"invalid type: '{name}'") from None
+    if not name.startswith("torch.cuda."):
+        return move(self, CPU, plain)
+    return move(self, device_of(self) if isinstance(self, SimulatedTensor) else resolve("cuda"), plain)
+
+
+@functools.wraps(_copy)
+def copy_(self: torch.Tensor, other: Any, non_blocking: bool = False) -> torch.Tensor:
+    is_lazy = torch.nn.parameter.is_lazy(self) or torch.nn.parameter.is_lazy(other)
+    if not is_lazy and (overridden(self) or (isinstance(other, torch.Tensor) and overridden(other))):
+        return _copy(self, other, non_blocking)
+    if isinstance(other, torch.Tensor) and other.requires_grad and device_of(self) != device_of(other):
+        other = move(other, device_of(self))
+    if is_lazy:
+        with torch._C.DisableTorchFunctionSubclass():  # it allows PyTorch's own copy_ only, this one not
+            return _copy(self, other, non_blocking)
+    return _copy(self, other, non_blocking)
+
+
+@functools.wraps(_setitem)
+def setitem(self: torch.Tensor, index: Any, value: Any) -> None:
+    if overridden(self) or (isinstance(value, torch.Tensor) and overridden(value)):
+        return _setitem(self, index, value)
+    if isinstance(value, torch.Tensor) and value.requires_grad and _is_of_a_view(index):
+        # A copy into a view; by tensors it is another operator. ATen/TensorIndexing.h, copy_to, has a third for a
+        # number, fill_, if it is on the CPU: there a GPU's is given a dimension, which is cut again.
+        number = value.dim() == 0 and isinstance(value, SimulatedTensor)
+        value = move(value, device_of(self))
+        value = value.unsqueeze(0) if number else value
+    if isinstance(self, SimulatedTensor):
+        index = _with_masks(self, index, value)
+    try:
+        if type(index) is list:  # deprecated, with a warning
+            return at_the_caller(_setitem, self, index, value)
+        _setitem(self, index, value)
+    except TypeError as error:  # torch/csrc/autograd/python_variable_indexing.cpp, valueToTensor, names the type
+        refused = re.fullmatch(r"(can't assign a .* to a )torch\.(\w+Tensor)", str(error))
+        if refused and isinstance(self, SimulatedTensor):
+            raise TypeError(f"{refused[1]}torch.cuda.{refused[2]}") from None
+        raise
+
+
+def _parts(index: Any) -> tuple[Any, ...]:
+    return index if isinstance(index, tuple) else (index,)
+
+
+def _is_of_a_view(index: Any) -> bool:
+    return all(part is None or part is ... or type(part) in (int, slice) for part in _parts(index))
+
+
+def _with_masks(self: torch.Tensor, index: Any, value: Any) -> Any:
+    """The index with bool for uint8, where C++ would take its mask for one on the tensor's own device.
+
+    native/TensorAdvancedIndexingUtils.h, canDispatchToMaskedFill: only a mask beside its tensor and one number of the
+    CPU go to masked_fill_, which refuses uint8; any other uint8 mask is an index, with a warning.
+    """
+    masks = [part for part in _parts(index) if isinstance(part, torch.Tensor) and part.dtype is torch.uint8]
+    if not masks:
+        return index
+    number = not isinstance(value, torch.Tensor) or (value.numel() == 1 and device_of(value) == CPU)
+    if number and len(masks) == 1 and device_of(masks[0]) == self.device:
+        return index
+    torch.empty(0)[torch.empty(0, dtype=torch.uint8)]  # PyTorch's own warning
+    masked = tuple(part.bool() if any(part is mask for mask in masks) else part for part in _parts(index))
+    return masked if isinstance(index, tuple) else masked[0]
+
+
+@functools.wraps(_type_as)
+def type_as(self: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    if not isinstance(other, torch.Tensor) or overridden(self) or overridden(other):
+        return _type_as(self, other)
+    return to(self, other)
+
+
+@functools.wraps(_pin_memory)
+def pin_memory(self: torch.Tensor, device: Any = None) -> torch.Tensor:
+    if overridden(self):
+        return _pin_memory(self) if device is None else _pin_memory(self, device)
+    if is_jagged(type(self)) and self.is_cuda:
+        return pin_memory(self._values)  # refused
+    if isinstance(self, SimulatedTensor):
+        if self.is_nested:
+            _is_pinned(self)  # refused, by PyTorch
+        # native/Memory.cpp; a compressed layout has no name of its own (c10/core/DispatchKey.cpp, toString)
+        is_compressed = layouts.kind_of([self]) == "SparseCsr"
+        name = type_in_errors(type_(sparse.members(self)[-1] if is_compressed else self))
+        prefix = "SparseCsr" if is_compressed else ""
+        raise RuntimeError(f"cannot pin '{prefix}{name}' only dense CPU tensors can be pinned")
+    devices.use()
+    if is_pinned(self):
+        return self
+    copy = self.clone()  # with a history, as PyTorch's _pin_memory has a derivative
+    _pin(copy)
+    return copy
+
+
+def _pin(tensor: torch.Tensor) -> None:
+    if is_jagged(type(tensor)):
+        tensor = tensor._values
+    for part in sparse.members(tensor) if tensor.layout is not torch.strided else [tensor]:
+        pinned_memory.pin(part)
+
+
+@functools.wraps(_is_pinned)
+def is_pinned(self: torch.Tensor, device: Any = None) -> bool:
+    if overridden(self):
+        return _is_pinned(self) if device is None else _is_pinned(self, device)
+    if is_jagged(type(self)):
+        return is_pinned(self._values)
+    if self.is_nested and isinstance(self, SimulatedTensor):
+        return _is_pinned(self)  # refused, by PyTorch
+    if self.is_meta or isinstance(self, SimulatedTensor):
+        return False
+    return pinned_memory.holds(self if self.layout is torch.strided else sparse.members(self)[-1])
+
+
+@functools.wraps(torch.Tensor.record_stream)
+def record_stream(self: torch.Tensor, s: Any) -> None:
+    if isinstance(s, streams.AnyStream):
+        s = streams.original(stream_id=s.stream_id, device_index=s.device_index, device_type=s.device_type)
+    if is_jagged(type(self)):
+        return self._values.record_stream(s)
+    return _record_stream(self, s)  # of the CPU: refused, by PyTorch
+
+
+def materialize(self: Any, shape: Any, device: Any = None, dtype: Any = None) -> None:
+    """UninitializedTensorMixin.materialize: give a lazy parameter its memory, where it was moved before it had any."""
+    self.data = torch.empty(
+        shape,
+        device=self.data.device if device is None else device,
+        dtype=self.data.dtype if dtype is None else dtype,
+    )
+    self.__class__ = twin_of(self.cls_to_become) if isinstance(self, SimulatedTensor) else self.cls_to_become
+
+
+def _get_data(self: torch.Tensor) -> torch.Tensor:
+    return _data.__get__(self)
+
+
+def _delete_data(self: torch.Tensor) -> None:
+    _data.__delete__(self)  # refused, by PyTorch
+
+
+def _set_data(self: torch.Tensor, new: torch.Tensor) -> None:
+    """`x.data = y` as on CUDA: the object stays and takes y's memory, device included."""
+    if isinstance(new, torch.Tensor) and isinstance(self, SimulatedTensor) != isinstance(new, SimulatedTensor):
+        if new.is_meta or self.is_meta or new.layout is not self.layout:
+            _data.__set__(self, new)  # refused, by PyTorch
+        if self.requires_grad and not (new.is_floating_point() or new.is_complex()):
+            # torch/csrc/autograd/variable.cpp, set_data
+            raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+        moved_after(self)
+        exchange(self, new)
+    else:
+        _data.__set__(self, new)
+        if isinstance(self, SimulatedTensor):
+            self._samedevice_device = device_of(new)
+        moved_after(self)
+
+
+# When the simulation has ended, these bring a tensor back to the CPU, and a module by `module.cpu()`.
+AFTERWARDS = {"to": to, "cuda": cuda, "cpu": cpu, "data": property(_get_data, _set_data, _delete_data)}
+for _name, _function in AFTERWARDS.items():
+    setattr(SimulatedTensor, _name, _function)
