@@ -10,20 +10,14 @@ import sys
 import threading
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import torch
 
 from samedevice.introspect.libraries import is_library
 from samedevice.plurals import counted
+from samedevice.simulation import state
 from samedevice.simulation.device import devices
 from samedevice.simulation.device.devices import device_of
-from samedevice.simulation.rules import judgement
-from samedevice.simulation.tensor import transfers
-
-_aten = torch.ops.aten
-_COPIES = {_aten.copy_.default}
-_INDEXED = {_aten.index.Tensor, _aten.index_put_.default, _aten._index_put_impl_.default, _aten.index_put.default}
 
 _lock = threading.Lock()
 # By source and target; and by source, target, file and line.
@@ -33,28 +27,8 @@ _places: Counter[tuple[str, str, str, int]] = Counter()
 
 
 def count() -> None:
-    """Count from now on, until the process ends."""
-    forward, judge = transfers._ToCopy.forward, judgement.judge
-
-    def counted_forward(tensor: torch.Tensor, device: torch.device, *rest: Any) -> torch.Tensor:
-        moved = forward(tensor, device, *rest)
-        _note(tensor, device)
-        return moved
-
-    def counted_judge(func: Any, args: Any, kwargs: Any) -> Any:
-        device = judge(func, args, kwargs)
-        if device in judgement.COMPOSED:
-            return device  # what it is composed of comes here in its turn
-        if func in _COPIES:
-            _note(args[1], device_of(args[0]))
-        elif func in _INDEXED:
-            for index in args[1]:
-                if index is not None and device_of(index) != device_of(args[0]):
-                    _note(index, device_of(args[0]))
-        return device
-
-    transfers._ToCopy.forward = staticmethod(counted_forward)  # type: ignore[method-assign, assignment]
-    judgement.judge = counted_judge
+    """Count from now on, as long as the running simulation lasts."""
+    state.now.on_copy.append(_note)
 
 
 def summary() -> list[str]:

@@ -21,7 +21,8 @@ from torch.distributed.tensor import DTensor
 from torch.nn.parallel import DistributedDataParallel
 
 from lessons import ranks
-from samedevice.simulation.device import devices, sync_debug
+from samedevice.simulation import state
+from samedevice.simulation.device import sync_debug
 from samedevice.simulation.patches import autograd, multiprocessing
 from samedevice.simulation.rules import judgement
 from samedevice.simulation.tensor import set_data, transfers
@@ -111,8 +112,8 @@ def a_fork_keeps_its_gpus() -> None:
     """Undo what the simulation notes in a forked child: this runs there after it, in the order of registration."""
 
     def keep() -> None:
-        devices._forked = False
-        devices.present.update(devices._gpus)
+        state.now.forked = False
+        state.now.present.update(state.now.gpus)
 
     os.register_at_fork(after_in_child=keep)
 

@@ -6,7 +6,7 @@ PROJECT = {
     "conftest.py": """
 import pytest, torch
 
-from samedevice.simulation import devices
+from samedevice.simulation.device import devices
 
 torch.cuda.device_count = lambda: 1
 

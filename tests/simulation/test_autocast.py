@@ -13,10 +13,19 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.checkpoint import checkpoint
 
 from samedevice import simulate_cuda
+from samedevice.simulation import state
 from samedevice.simulation.patches import autocast
 
 pytestmark = pytest.mark.usefixtures("two_gpus")
 HALF, FLOAT = torch.float16, torch.float32
+
+
+def end_autocast() -> None:
+    """Take away autocast's kernels, as the end of a simulation does."""
+    while state.now.autocast_types:
+        state.now.autocast_types.pop()
+        state.now.libraries.pop()._destroy()
+    autocast.stop()
 
 
 def dtypes(result: Any) -> list[torch.dtype]:
@@ -157,9 +166,9 @@ def test_binary_cross_entropy_is_refused_in_pytorchs_words() -> None:
     with torch.autocast("cuda"), pytest.raises(RuntimeError) as refusal:
         F.binary_cross_entropy(x.cuda(), x.cuda())
     ours = str(refusal.value)
-    autocast.stop()  # PyTorch's own kernel is there again
+    end_autocast()  # PyTorch's own kernel is there again
     with torch._C._IncludeDispatchKeyGuard(torch._C.DispatchKey.AutocastCUDA), torch.autocast("cuda"):
-        autocast.stop()
+        end_autocast()
         torch._C._dispatch_tls_set_dispatch_key_included("AutocastCUDA", True)
         with pytest.raises(RuntimeError) as refusal:
             F.binary_cross_entropy(x, x)
@@ -325,7 +334,7 @@ def test_nothing_of_autocast_is_left_when_the_simulation_has_ended() -> None:
     with torch.autocast("cuda"):
         x @ x
         assert standing() != before
-    autocast.stop()
+    end_autocast()
     assert standing() == before
     assert not torch._C._dispatch_tls_is_dispatch_key_included("AutocastCUDA")
 

@@ -17,7 +17,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from samedevice import simulate_cuda
 from samedevice.simulation import session
 from samedevice.simulation.patches import cuda
-from samedevice.simulation.rules import composite_kernels
 from samedevice.simulation.tensor import factories
 
 # What torch itself sets on first use, simulated or not.
@@ -231,18 +230,18 @@ def test_a_part_that_fails_or_is_interrupted_while_starting_leaves_torch_as_befo
             simulate_cuda(devices=2).start()
 
 
-@pytest.mark.parametrize("part", [composite_kernels, cuda])
-def test_a_part_that_is_interrupted_while_stopping_leaves_torch_as_before(
-    torch_stays: None, part: Any, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("owner", "name"), [(torch.library.Library, "_destroy"), (cuda, "stop")])
+def test_who_is_interrupted_while_stopping_leaves_torch_as_before(
+    torch_stays: None, owner: Any, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stop, times = part.stop, iter([KeyboardInterrupt])
+    stop, times = getattr(owner, name), iter([KeyboardInterrupt])
 
-    def interrupted() -> None:
+    def interrupted(*args: Any) -> None:
         for error in times:
             raise error
-        stop()
+        stop(*args)
 
-    monkeypatch.setattr(part, "stop", interrupted)
+    monkeypatch.setattr(owner, name, interrupted)
     with pytest.raises(KeyboardInterrupt), simulate_cuda(devices=2):
         pass
 

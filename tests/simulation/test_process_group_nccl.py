@@ -14,9 +14,8 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 from samedevice import simulate_cuda
+from samedevice.simulation import state
 from samedevice.simulation.patches import process_group_nccl
-from samedevice.simulation.rules import judgement
-from samedevice.simulation.tensor import simulated_tensor
 
 pytestmark = [
     pytest.mark.skipif(not process_group_nccl._available, reason="this torch has no gloo"),
@@ -223,10 +222,7 @@ def test_it_is_said_once_at_the_programs_line(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_operators_are_met_by_nobody_else_before_the_first_group_and_after_the_simulation() -> None:
-    run, judge = simulated_tensor._run, judgement.judge
-    assert run.__name__ == "_run"
+    assert not state.now.carried_out
     begin()
-    assert simulated_tensor._run is not run
-    dist.destroy_process_group()
-    process_group_nccl.stop()
-    assert (simulated_tensor._run, judgement.judge) == (run, judge)
+    assert state.now.carried_out
+    assert not state.State().carried_out  # what there is after the simulation

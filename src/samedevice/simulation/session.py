@@ -3,12 +3,12 @@
 import contextlib
 import threading
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import torch
 
-from samedevice.simulation import stand_ins
-from samedevice.simulation.device import devices, generators
+from samedevice.simulation import stand_ins, state
+from samedevice.simulation.device import devices
 from samedevice.simulation.patches import (
     autograd,
     comm,
@@ -29,7 +29,15 @@ from samedevice.simulation.tensor import dtensor, factories, functorch, nested, 
 from samedevice.simulation.tensor.simulated_tensor import ABSENT
 from samedevice.simulation.tested import warn_of_another_torch
 
-_PARTS = (
+
+class Part(Protocol):
+    """A file that stands in for some of PyTorch's functions, classes and attributes while a simulation runs."""
+
+    def replacements(self) -> Iterator[tuple[Any, str, Any]]:
+        """What to put in place of what: (owner, name, replacement)."""
+
+
+_PARTS: tuple[Part, ...] = (
     factories,
     transfers,
     subclasses,
@@ -146,7 +154,7 @@ class _Session:
 
     def enter(self, token: object, count: int, rng: str | None) -> None:
         with self.lock:
-            if self._running and rng is not None and (rng == "cpu") != generators.from_cpu():
+            if self._running and rng is not None and (rng == "cpu") != state.now.from_cpu:
                 other = "cpu" if rng == "cuda" else "cuda"
                 raise RuntimeError(
                     f"a simulation with rng={other!r} is running, so one with rng={rng!r} cannot start inside it: "
@@ -176,8 +184,8 @@ class _Session:
         torch.overrides.get_default_nowrap_functions()
         torch.utils._device._device_constructors()
         self._default_device = _default_device()
-        devices.power_on(self._devices)
-        generators.begin(from_cpu)
+        state.begin(self._devices, from_cpu)
+        devices.power_on()
         for part in _PARTS:
             self.replace(part.replacements())
         cuda.start()
@@ -193,14 +201,15 @@ class _Session:
 
     def _restore(self) -> None:
         try:
-            composite_kernels.stop()
+            while state.now.libraries:
+                state.now.libraries[-1]._destroy()
+                state.now.libraries.pop()
             cuda.stop()
-            process_group_nccl.stop()
         finally:
             while self._changed:
                 _put(*self._changed[-1])
                 self._changed.pop()
-            devices.power_off()
+        state.end()  # last, since who is interrupted comes here again
         now = _default_device()
         if now is not None and now is not self._default_device and now.device.type == "cuda":  # that GPU is no more
             torch.set_default_device(getattr(self._default_device, "device", None))

@@ -5,11 +5,11 @@ c10/cuda/CUDAFunctions.cpp (the current device belongs to the thread; an ordinal
 """
 
 import os
-import threading
 from typing import Any
 
 import torch
 
+from samedevice.simulation import state
 from samedevice.simulation.stand_ins import overridden
 
 CPU = torch.device("cpu")
@@ -28,14 +28,6 @@ NOT_INITIALIZED = (
 
 # One object per GPU, made once in a process: equal devices are then identical, and dispatch compares them with `is`.
 _made: list[torch.device] = []
-_gpus: list[torch.device] = []
-# Where a tensor may be: these GPUs and the CPU. Dispatch looks here at every operator.
-present: set[torch.device] = {CPU}
-_current = threading.local()
-_used = False
-_asked = False
-_forked = False
-_installed = 0
 
 
 def count() -> int:
@@ -48,38 +40,28 @@ def gpus() -> list[torch.device]:
 
     CUDA reads CUDA_VISIBLE_DEVICES when it begins, so until then a program may still set it.
     """
-    if not (_used or _asked or _forked):
-        _see(len(_visible(_installed)))
-    return list(_gpus)
+    now = state.now
+    if not (now.used or now.asked or now.forked):
+        _see(len(_visible(now.installed)))
+    return list(now.gpus)
 
 
 def installed() -> int:
     """How many GPUs are simulated, those that CUDA_VISIBLE_DEVICES hides included."""
-    return _installed
+    return state.now.installed
 
 
-def power_on(devices: int) -> None:
-    """Make `devices` GPUs, of which CUDA_VISIBLE_DEVICES hides some, as CUDA does."""
-    global _current, _used, _asked, _forked, _installed
-    _installed = devices
-    _current, _used, _asked, _forked = threading.local(), False, False, False
-    _see(len(_visible(devices)))
+def power_on() -> None:
+    """Make the GPUs that the simulation has, of which CUDA_VISIBLE_DEVICES hides some, as CUDA does."""
+    _see(len(_visible(state.now.installed)))
 
 
 def _see(visible: int) -> None:
-    if len(_gpus) != visible:
+    now = state.now
+    if len(now.gpus) != visible:
         _made.extend(torch.device("cuda", index) for index in range(len(_made), visible))
-        _gpus[:] = _made[:visible]
-        present.intersection_update({CPU})
-        present.update(_gpus)
-
-
-def power_off() -> None:
-    """Take the GPUs away. Tensors that were made on them keep their device."""
-    global _installed
-    _installed = 0
-    _gpus.clear()
-    present.intersection_update({CPU})
+        now.gpus = _made[:visible]
+        now.present = {CPU, *now.gpus}
 
 
 def _visible(devices: int) -> list[int]:
@@ -99,14 +81,14 @@ def _visible(devices: int) -> list[int]:
 
 def use() -> None:
     """What CUDA does on first contact: refuse in a forked child, refuse without a GPU."""
-    global _used
-    if _forked:
+    now = state.now
+    if now.forked:
         _lazy_init()  # PyTorch's own, which refuses
-    if not _installed:
+    if not now.installed:
         raise RuntimeError("the simulated CUDA has ended, and its GPUs with it: compute on the CPU, or start it again")
     if not gpus():
         raise RuntimeError("No CUDA GPUs are available")
-    _used = True
+    now.used = True
 
 
 def ask() -> int:
@@ -114,15 +96,14 @@ def ask() -> int:
 
     https://docs.pytorch.org/docs/stable/notes/multiprocessing.html#multiprocessing-poison-fork-note
     """
-    global _asked
     seen = count()
-    _asked = True
+    state.now.asked = True
     return seen
 
 
 def used() -> bool:
     """Whether anything touched a GPU yet (`torch.cuda.is_initialized`)."""
-    return _used and not _forked
+    return state.now.used and not state.now.forked
 
 
 def seed(callable: Any, **kwargs: Any) -> None:
@@ -130,25 +111,25 @@ def seed(callable: Any, **kwargs: Any) -> None:
 
     CUDA puts the call off until a GPU is used; in a forked child that may use none, for ever.
     """
-    global _used
-    if not _gpus or _forked:
+    now = state.now
+    if not now.gpus or now.forked:
         return
-    used = _used
+    used = now.used
     try:
         callable()
     finally:
-        _used = used
+        now.used = used
 
 
 def in_forked_child() -> bool:
-    return _forked
+    return state.now.forked
 
 
 def _after_fork() -> None:
-    global _forked
-    _forked = _forked or ((_used or _asked) and bool(_gpus))
-    if _forked:
-        present.intersection_update({CPU})
+    now = state.now
+    now.forked = now.forked or ((now.used or now.asked) and bool(now.gpus))
+    if now.forked:
+        now.present = {CPU}
 
 
 if hasattr(os, "register_at_fork"):  # Windows has no fork
@@ -157,13 +138,13 @@ if hasattr(os, "register_at_fork"):  # Windows has no fork
 
 def current() -> int:
     """The current GPU of this thread."""
-    return getattr(_current, "index", 0)
+    return getattr(state.now.current_gpu, "index", 0)
 
 
 def set_current(index: int) -> None:
     """Make `index` the current GPU of this thread; a negative index is ignored, as by torch.cuda.set_device."""
     if index >= 0:
-        _current.index = gpu(index).index
+        state.now.current_gpu.index = gpu(index).index
 
 
 def fits(index: int) -> int:
@@ -179,17 +160,18 @@ def gpu(index: int) -> torch.device:
     Raises torch.AcceleratorError with CUDA's own text where there is none (c10/cuda/CUDAException.cpp).
     """
     use()
-    if not 0 <= index < len(_gpus):
+    seen = state.now.gpus
+    if not 0 <= index < len(seen):
         raise torch.AcceleratorError(INVALID_ORDINAL)
-    return _gpus[index]
+    return seen[index]
 
 
 def refuse_absent(device: torch.device) -> None:
     """Raise where a tensor is computed with and its GPU is none now: in a forked child, or after its simulation."""
-    if _forked and device.type == "cuda":
+    if state.now.forked and device.type == "cuda":
         raise torch.AcceleratorError(NOT_INITIALIZED)
-    if device.type == "cuda" and device not in present:
-        running = f"that is running has {count()} GPU(s)" if _installed else "has ended"
+    if device.type == "cuda" and device not in state.now.present:
+        running = f"that is running has {count()} GPU(s)" if state.now.installed else "has ended"
         raise RuntimeError(
             f"this tensor is on {device} of a simulated CUDA, but the simulation {running}: bring it back with "
             f".cpu(), or compute with it inside simulate_cuda(devices={device.index + 1})"

@@ -16,12 +16,12 @@ from typing import Any
 
 import torch
 
+from samedevice.simulation import state
 from samedevice.simulation.device import devices
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.stand_ins import overridden
 
 _lock = threading.RLock()
-_generators: dict[torch.device, "Generator"] = {}
 _IN_PLACE = (
     "bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_", "normal_", "random_", "uniform_",
 )  # fmt: skip
@@ -29,25 +29,11 @@ _IN_PLACE = (
 
 def default_generator(device: torch.device) -> "Generator":
     """The generator that `device` draws from where none is passed."""
-    if device not in _generators:
-        _generators[device] = Generator.on(device)
-        _generators[device].manual_seed(torch.default_generator.initial_seed())
-    return _generators[device]
-
-
-_from_cpu = False
-
-
-def from_cpu() -> bool:
-    """Whether GPUs draw from the CPU's generator."""
-    return _from_cpu
-
-
-def begin(from_cpu: bool) -> None:
-    """Begin anew: the next GPU of the same name starts from its seed, or draws from the CPU's generator."""
-    global _from_cpu
-    _from_cpu = from_cpu
-    _generators.clear()
+    generators = state.now.generators
+    if device not in generators:
+        generators[device] = Generator.on(device)
+        generators[device].manual_seed(torch.default_generator.initial_seed())
+    return generators[device]
 
 
 class of:  # noqa: N801 - reads as `with generators.of(device)`
@@ -63,7 +49,7 @@ class of:  # noqa: N801 - reads as `with generators.of(device)`
         self._kept = None
         if self._generator is not None:
             check_generator(self._generator, self._device)
-        elif self._device.type == "cuda" and not _from_cpu:
+        elif self._device.type == "cuda" and not state.now.from_cpu:
             _lock.acquire()
             self._kept = torch.default_generator.get_state()
             torch.default_generator.manual_seed(default_generator(self._device).draw())
@@ -136,7 +122,7 @@ class Generator(torch.Generator):
     @property
     def _is_cpus(self) -> bool:
         """Whether it goes on as a generator of the CPU; the GPU's own stays apart from the CPU's."""
-        return _from_cpu and _generators.get(self.device) is not self
+        return state.now.from_cpu and state.now.generators.get(self.device) is not self
 
     def get_state(self) -> torch.Tensor:
         if self._is_cpus:
@@ -228,7 +214,7 @@ def check_generator(generator: torch.Generator | None, device: torch.device) -> 
     generator = _by_address.get(generator._cdata, generator)  # an operator gets another Python object for it
     if generator.device.type != device.type:
         raise RuntimeError(f"Expected a '{device.type}' device type for generator but found '{generator.device.type}'")
-    if isinstance(generator, Generator) and not _from_cpu:
+    if isinstance(generator, Generator) and not state.now.from_cpu:
         cpu_generator.manual_seed(generator, generator.draw())
 
 

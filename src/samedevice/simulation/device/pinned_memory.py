@@ -4,7 +4,6 @@ CUDA's allocator of pinned memory hands out blocks whose size is a power of two,
 next one of that size (aten/src/ATen/core/CachingHostAllocator.h). What it answers is torch.cuda.host_memory_stats().
 """
 
-import sys
 import weakref
 from collections import Counter
 from collections.abc import Iterator
@@ -12,12 +11,11 @@ from typing import Any
 
 import torch
 
+from samedevice.simulation import state
 from samedevice.simulation.device.caching_allocator import Count
 
 # The memory that is pinned, by its address: any tensor in it is, as the driver is asked (cuda/PinnedMemoryAllocator).
 _pinned: "weakref.WeakValueDictionary[int, torch.UntypedStorage]" = weakref.WeakValueDictionary()
-_counts: dict[str, Count] = {}
-_waiting: Counter[int] = Counter()  # how many blocks of each size are kept for later
 _COUNTED = ("allocations", "active_requests", "allocated_bytes", "active_bytes")
 
 
@@ -28,14 +26,15 @@ def pin(tensor: torch.Tensor) -> None:
         return
     _pinned[storage.data_ptr()] = storage
     size = 1 << (storage.nbytes() - 1).bit_length()
-    if _waiting[size]:
-        _waiting[size] -= 1
+    waiting = state.now.pinned_waiting
+    if waiting[size]:
+        waiting[size] -= 1
     else:
         _count("allocations").allocated += 1
         _count("allocated_bytes").allocated += size
     _count("active_requests").allocated += 1
     _count("active_bytes").allocated += size
-    weakref.finalize(storage, _unpin, size, _counts, _waiting).atexit = False
+    weakref.finalize(storage, _unpin, size, state.now.pinned_counts, waiting).atexit = False
 
 
 def _unpin(size: int, counts: dict[str, Count], waiting: Counter[int]) -> None:
@@ -54,7 +53,7 @@ def holds(tensor: torch.Tensor) -> bool:
 
 
 def _count(name: str) -> Count:
-    return _counts.setdefault(name, Count())
+    return state.now.pinned_counts.setdefault(name, Count())
 
 
 def _stats() -> dict[str, Any]:
@@ -70,28 +69,25 @@ def _stats() -> dict[str, Any]:
 
 
 def _reset_peak() -> None:
-    for count in _counts.values():
+    for count in state.now.pinned_counts.values():
         count.reset_peak()
 
 
 def _reset_accumulated() -> None:
-    for count in _counts.values():
+    for count in state.now.pinned_counts.values():
         count.reset_accumulated()
 
 
 def _empty_cache() -> None:
     """Give back the blocks that wait."""
-    for size, number in _waiting.items():
+    for size, number in state.now.pinned_waiting.items():
         _count("allocations").take(number)
         _count("allocated_bytes").take(size * number)
-    _waiting.clear()
+    state.now.pinned_waiting.clear()
 
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
-    here = sys.modules[__name__]
-    yield here, "_counts", {}
-    yield here, "_waiting", Counter()
     for name, function in (
         ("_cuda_hostMemoryStats", _stats),
         ("_cuda_resetPeakHostMemoryStats", _reset_peak),

@@ -6,13 +6,12 @@ GPU (c10/cuda/CUDAStream.cpp).
 
 import ctypes
 import itertools
-import sys
-import threading
 from collections.abc import Iterator
 from typing import Any
 
 import torch
 
+from samedevice.simulation import state
 from samedevice.simulation.device import devices, sync_debug
 from samedevice.simulation.device.devices import resolve
 from samedevice.simulation.device.events import AnyEvent, Event, OfTorchCuda, Unpicklable
@@ -21,8 +20,6 @@ _CUDA = 1  # c10/core/DeviceType.h
 _IN_POOL = 32  # of each GPU and priority; then the first is handed out again (CUDAStream.cpp, kStreamsPerPool)
 _HIGHEST = -3  # the priority, as on today's GPUs; the lowest is 0
 
-_current = threading.local()
-_numbers: dict[tuple[int, int], Iterator[int]] = {}
 original, _event = torch.Stream, torch.Event
 
 
@@ -60,7 +57,7 @@ class AnyStream(Unpicklable):
         if stream_id is None:
             self.device = resolve("cuda" if device is None else device)
             key = self.device.index, self.priority
-            number = next(_numbers.setdefault(key, itertools.cycle(range(_IN_POOL))))
+            number = next(state.now.stream_numbers.setdefault(key, itertools.cycle(range(_IN_POOL))))
             stream_id = number << 5 | (1 - self.priority) << 1 | 1
         else:
             self.device = devices.gpu(device_index)
@@ -181,14 +178,14 @@ def _checked(index: int) -> int:
 
 
 def _current_id(index: int) -> int:
-    number: int = vars(_current).get(str(index), 0)
+    number: int = vars(state.now.current_streams).get(str(index), 0)
     return number
 
 
 def set_stream(stream_id: int, device_index: int, device_type: int) -> None:
     """torch/csrc/cuda/Module.cpp, THCPModule_setStream_wrap: the stream's GPU becomes the current one."""
     devices.set_current(device_index)
-    vars(_current)[str(device_index)] = stream_id
+    vars(state.now.current_streams)[str(device_index)] = stream_id
 
 
 AnyStream.__name__, AnyStream.__module__ = "Stream", "torch"
@@ -197,9 +194,6 @@ Stream.__module__ = ExternalStream.__module__ = "torch.cuda"
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
-    here = sys.modules[__name__]
-    yield here, "_current", threading.local()  # a simulation begins with the default streams
-    yield here, "_numbers", {}
     for owner in (torch.cuda, torch.cuda.streams):
         for stand_in in (Stream, ExternalStream, Event):
             yield owner, stand_in.__name__, stand_in

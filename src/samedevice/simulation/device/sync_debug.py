@@ -12,9 +12,8 @@ from typing import Any
 
 import torch
 
+from samedevice.simulation import state
 from samedevice.simulation.device.devices import CPU, device_of
-
-level = 0  # 0 says nothing, 1 warns, 2 raises
 
 _told = False
 _PROTOTYPE = "Synchronization debug mode is a prototype feature and does not yet detect all synchronizing operations"
@@ -31,7 +30,7 @@ _INDEXED = {_aten.index, _aten.index_put, _aten.index_put_, _aten._index_put_imp
 
 def set_level(given: Any) -> None:
     """torch/csrc/cuda/Module.cpp, THCPModule_cudaSetSyncDebugMode."""
-    global level, _told
+    global _told
     if not _told:
         _told = True
         warnings.warn(_PROTOTYPE, UserWarning, stacklevel=3)
@@ -39,14 +38,14 @@ def set_level(given: Any) -> None:
         raise RuntimeError("invalid argument to set_sync_debug_mode")
     if not 0 <= given <= 2:
         raise RuntimeError("invalid value of debug_mode, expected one of 0,1,2")
-    level = given
+    state.now.sync_debug_level = given
 
 
 def wait() -> None:
     """To be called where CUDA would wait."""
-    if level == 2:
+    if state.now.sync_debug_level == 2:
         raise RuntimeError(_TEXT)
-    if level == 1:
+    if state.now.sync_debug_level == 1:
         warn(_TEXT)
 
 
@@ -60,12 +59,17 @@ def warn(text: str) -> None:
 
 def copies(source: torch.Tensor, device: torch.device, non_blocking: bool) -> None:
     """To be called before a copy of `source` to `device`."""
-    if level and not non_blocking and source.numel() and {device_of(source).type, device.type} == {"cpu", "cuda"}:
+    if (
+        state.now.sync_debug_level
+        and not non_blocking
+        and source.numel()
+        and {device_of(source).type, device.type} == {"cpu", "cuda"}
+    ):
         wait()
 
 
-def before(func: Any, args: Any, kwargs: Any) -> None:
-    """To be called before an operator on a GPU, while the level is not 0."""
+def before(func: Any, args: Any, kwargs: Any, device: torch.device) -> None:
+    """Observe an operator on a GPU before it runs, while the level is not 0."""
     packet = func.overloadpacket
     if packet in _BRING_A_NUMBER:
         if packet is not _aten.equal or args[0] is not args[1]:
@@ -74,7 +78,7 @@ def before(func: Any, args: Any, kwargs: Any) -> None:
         if isinstance(args[-1], torch.Tensor) and device_of(args[-1]) is not CPU:
             wait()
     elif packet in _FIND_A_SIZE:
-        if not any(x is not None and name == "output_size" for name, x in kwargs.items()):
+        if not any(x is not None and name == "output_size" for name, x in (kwargs or {}).items()):
             wait()
     elif packet is _aten.copy_:
         copies(args[1], device_of(args[0]), len(args) > 2 and args[2])

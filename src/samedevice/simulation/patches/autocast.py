@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 
+from samedevice.simulation import state
 from samedevice.simulation.rules import judgement
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 
@@ -28,10 +29,6 @@ _CPU_KEYS = torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastCPU)
 _to = torch.Tensor.to
 _set_autocast_enabled, _clear_autocast_cache = torch.set_autocast_enabled, torch.clear_autocast_cache
 _lock = threading.Lock()
-_libraries: dict[str, torch.library.Library] = {}
-
-# The casts of parameters in this autocast region, by id; with the parameter, so that its id is not taken by another.
-_cache: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
 
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
@@ -51,25 +48,23 @@ def set_autocast_enabled(*arguments: Any) -> None:
 
 
 def clear_autocast_cache() -> None:
-    _cache.clear()
+    state.now.autocast_cache.clear()
     _clear_autocast_cache()
 
 
 def stop() -> None:
-    """Take the kernels away."""
-    _cache.clear()
+    """Let dispatch be as it was; the session takes the kernels away."""
     torch._C._dispatch_tls_set_dispatch_key_included(_KEY, False)
-    while _libraries:
-        _libraries.popitem()[1]._destroy()
 
 
 def _register(device_type: str) -> None:
     """Put the kernels in place, when autocast is first enabled: it takes some milliseconds."""
     with _lock, warnings.catch_warnings():
-        if device_type in _libraries:
+        if device_type in state.now.autocast_types:
             return
         warnings.filterwarnings("ignore", "Warning only once for all operators")  # that a kernel was there before
         library = torch.library.Library("aten", "IMPL")
+        state.now.libraries.append(library)
         if device_type == "cuda":
             for name, policy in policies().items():
                 library.impl(name, functools.partial(policy, _operator(name)), _KEY, allow_override=True)
@@ -78,7 +73,7 @@ def _register(device_type: str) -> None:
                 operator = _operator(name.removeprefix("aten::"))
                 kernel = functools.partial(_cpu_only, operator, torch.library.get_kernel(operator, "AutocastCPU"))
                 library.impl(operator, kernel, "AutocastCPU", with_keyset=True, allow_override=True)
-        _libraries[device_type] = library
+        state.now.autocast_types.add(device_type)
 
 
 def _operator(name: str) -> Any:
@@ -147,10 +142,10 @@ def _cast(value: Any, dtype: torch.dtype) -> Any:
         and torch.is_autocast_cache_enabled()
     ):
         return _to(value, dtype)
-    held = _cache.get(id(value))
+    held = state.now.autocast_cache.get(id(value))
     if held is None:
         with torch.enable_grad():  # it may be wanted with a gradient later
-            held = _cache[id(value)] = value, _to(value, dtype)
+            held = state.now.autocast_cache[id(value)] = value, _to(value, dtype)
     return held[1]
 
 

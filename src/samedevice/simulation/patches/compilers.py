@@ -2,10 +2,9 @@
 
 For torch.compile PyTorch has a switch, torch.compiler.set_stance("force_eager"): what was compiled before runs eagerly
 too, and what is compiled here is compiled when the simulation is over. Where it fails, the compiler's own error is
-raised (dynamo.py). TorchScript's functions return what they are
-given, as they do under PYTORCH_JIT=0; PyTorch's own code is scripted as ever. To trace, PyTorch runs a function once,
-and so does torch.jit.trace here: it fails where the function does. A module on the CPU that was scripted or traced is
-really so when it is saved, or asked for its graph.
+raised (dynamo.py). TorchScript's functions return what they are given, as they do under PYTORCH_JIT=0; PyTorch's own
+code is scripted as ever. To trace, PyTorch runs a function once, and so does torch.jit.trace here: it fails where the
+function does. A module on the CPU that was scripted or traced is really so when it is saved, or asked for its graph.
 """
 
 import contextlib
@@ -19,6 +18,7 @@ from typing import Any
 
 import torch
 
+from samedevice.simulation import state
 from samedevice.simulation.device import devices
 from samedevice.simulation.patches import dynamo
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
@@ -26,7 +26,6 @@ from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 _compile, _script, _export = torch.compile, torch.jit.script, torch.export.export
 _trace, _trace_module = torch.jit.trace, torch.jit.trace_module
 _lock = threading.Lock()
-_stance: Any = None  # the one to return to
 _told = False
 
 
@@ -50,10 +49,9 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
 
 def stop() -> None:
     """Let torch.compile compile again."""
-    global _stance
-    if _stance is not None:
-        vars(sys.modules["torch._dynamo.eval_frame"])["_stance"] = _stance
-    _stance = None
+    if state.now.stance is not None:
+        vars(sys.modules["torch._dynamo.eval_frame"])["_stance"] = state.now.stance
+    state.now.stance = None
 
 
 def _tell(name: str) -> None:
@@ -67,13 +65,12 @@ def _tell(name: str) -> None:
 
 @functools.wraps(_compile)
 def compile_(model: Any = None, *args: Any, **kwargs: Any) -> Any:
-    global _stance
     _tell("torch.compile")
     from torch._dynamo import eval_frame  # seconds to import, so only when something is compiled
 
     with _lock:
         if eval_frame._stance.stance != "force_eager":
-            _stance, eval_frame._stance = eval_frame._stance, eval_frame.DynamoStance("force_eager")
+            state.now.stance, eval_frame._stance = eval_frame._stance, eval_frame.DynamoStance("force_eager")
     compiled: Any = _compile(model, *args, **kwargs)
     if model is None or kwargs.get("disable"):  # as a decorator with arguments: it comes back with the function
         return compiled

@@ -5,7 +5,6 @@ CPU build lacks the first, and the second find no device. They are what is repla
 errors raised by PyTorch's own code. Streams, memory, random numbers, autocast and compilers have files of their own.
 """
 
-import itertools
 import types
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
@@ -14,14 +13,14 @@ import torch
 from torch.autograd import profiler
 from torch.backends.cuda import cuFFTPlanCache, cuFFTPlanCacheManager
 
+from samedevice.simulation import state
 from samedevice.simulation.device import devices, generators, pinned_memory, properties, streams, sync_debug
 from samedevice.simulation.device.properties import NAME as NAME
 from samedevice.simulation.patches import autocast, compilers, memory
 from samedevice.simulation.rules import determinism
-from samedevice.simulation.tensor import allocation, simulated_tensor
+from samedevice.simulation.tensor import allocation
 
 _set_deterministic = torch._C._set_deterministic_algorithms
-_pools = itertools.count(1)
 
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
@@ -35,7 +34,8 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
         "_cuda_maybeExchangeDevice": exchange_device, "_cuda_canDeviceAccessPeer": lambda device, peer: device != peer,
         "_cuda_synchronize": _nothing, "_cuda_ipc_collect": _nothing,
         "_cuda_sleep": _nothing, "_cuda_clearCublasWorkspaces": _nothing, "_cuda_getArchFlags": _nothing,
-        "_cuda_set_sync_debug_mode": _set_sync_debug_mode, "_cuda_get_sync_debug_mode": lambda: sync_debug.level,
+        "_cuda_set_sync_debug_mode": _set_sync_debug_mode,
+        "_cuda_get_sync_debug_mode": lambda: state.now.sync_debug_level,
         "_cuda_isCurrentStreamCapturing": lambda: False,
         "_cuda_getCurrentBlasHandle": _refused("cuBLAS, so it has no handle"),
         "_cuda_getCurrentSolverHandle": _refused("cuSOLVER, so it has no handle"),
@@ -47,8 +47,6 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     }  # fmt: skip
     for library in ("linalg", "blas"):
         yield from _preferred(f"_set_{library}_preferred_backend", f"_get_{library}_preferred_backend")
-    yield sync_debug, "level", 0
-    yield simulated_tensor, "_run", _run_and_watch if torch._C._get_deterministic_algorithms() else _run
     yield torch._C, "_set_deterministic_algorithms", _set_deterministic_algorithms
     for name, function in in_c.items():
         yield torch._C, name, function
@@ -79,7 +77,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
         refused = type(name, (original,), {"__new__": refuse_graphs}) if is_class else refuse_graphs
         for owner in (torch.cuda, torch.cuda.graphs):
             yield owner, name, refused
-    yield torch.cuda.graphs, "_graph_pool_handle", lambda: (0, next(_pools))
+    yield torch.cuda.graphs, "_graph_pool_handle", lambda: (0, next(state.now.graph_pools))
     if hasattr(torch.accelerator, "Graph"):
         yield torch.accelerator, "Graph", _refused("CUDA graphs: run the same lines without capturing them")
     yield torch.backends.cuda, "cufft_plan_cache", cuFFTPlanCacheManager()
@@ -92,11 +90,11 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
 def start() -> None:
     """What is not put in place by name."""
     allocation.start()
+    _observe(determinism.check, torch._C._get_deterministic_algorithms())
 
 
 def stop() -> None:
     """What is not put back by name."""
-    allocation.stop()
     autocast.stop()
     compilers.stop()
 
@@ -156,31 +154,20 @@ def _device_capability(index: int) -> NoReturn:
     raise RuntimeError("Backend doesn't support getting device capabilities.")  # torch/csrc/DeviceAccelerator.cpp
 
 
-_run = simulated_tensor._run
-
-
 def _set_sync_debug_mode(mode: int) -> None:
     sync_debug.set_level(mode)
-    _choose_run()
+    _observe(sync_debug.before, bool(mode))
 
 
 def _set_deterministic_algorithms(mode: bool, warn_only: bool = False) -> None:
     _set_deterministic(mode, warn_only=warn_only)
-    _choose_run()
+    _observe(determinism.check, mode)
 
 
-def _choose_run() -> None:
-    """Watch the operators only where a setting asks for it: the way of every operator stays as short as it is."""
-    is_watched = sync_debug.level or torch._C._get_deterministic_algorithms()
-    simulated_tensor._run = _run_and_watch if is_watched else _run
-
-
-def _run_and_watch(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
-    if sync_debug.level:
-        sync_debug.before(func, args, kwargs or {})
-    if device.type == "cuda" and torch._C._get_deterministic_algorithms():
-        determinism.check(func, args, kwargs or {})
-    return _run(func, args, kwargs, device)
+def _observe(check: Callable[..., None], wanted: bool) -> None:
+    """Let a check see each operator while a setting asks for it; else an operator's way stays as short as it is."""
+    observers = [each for each in state.now.before_operators if each is not check]
+    state.now.before_operators = [*observers, check] if wanted else observers
 
 
 # Of cudaGetErrorString, the errors that programs meet.

@@ -1,77 +1,15 @@
-"""How much memory the tensors on a simulated GPU hold, and what CUDA's allocator would keep in reserve for them.
+"""torch.cuda's questions about memory, which are asked of device/memory.py."""
 
-Each storage is followed from its making to its end. Both are only written down when they happen, in a journal; it is
-read, and caching_allocator.py told, when a program asks for a number or when it grows long. So following costs an
-operator little, and an end that Python's garbage collector brings about, at any moment, disturbs nothing. Memory never
-runs out here, and who allocated what is not kept.
-"""
-
-import sys
-import threading
-import weakref
-from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 import torch
 
+from samedevice.simulation import state
 from samedevice.simulation.device import devices
-from samedevice.simulation.device.caching_allocator import Allocator, Block, Count
+from samedevice.simulation.device.caching_allocator import Count
+from samedevice.simulation.device.memory import allocator_of, read
 from samedevice.simulation.device.properties import MEMORY
-from samedevice.simulation.tensor import simulated_tensor
-
-_LONG = 4096  # entries of the journal, after which it is read
-
-
-class _Allocation(weakref.ref[torch.UntypedStorage]):
-    """One storage that is followed until it is freed."""
-
-    __slots__ = ("address", "block", "gpu", "size")
-    address: int
-    block: Block
-    gpu: Allocator
-    size: int
-
-
-_followed: dict[int, _Allocation] = {}  # by the address of the storage, so that it is counted once
-_gpus: dict[int, Allocator] = {}
-_fractions: dict[int, float] = {}
-_journal: deque[_Allocation] = deque()  # each stands here twice: when it begins, and when it ends
-_reading = threading.Lock()
-
-
-def made(storage: torch.UntypedStorage, index: int) -> None:
-    """Note a storage on the GPU of this index, if it is new, until it is freed."""
-    address = storage._cdata
-    if address in _followed:
-        return
-    size = storage.nbytes()
-    if not size:
-        return
-    allocation = _Allocation(storage, _freed)
-    allocation.address, allocation.size = address, size
-    allocation.gpu = _gpus[index] if index in _gpus else _gpus.setdefault(index, Allocator())
-    _followed[address] = allocation
-    _journal.append(allocation)
-    if len(_journal) > _LONG:
-        _read()
-
-
-def _freed(allocation: Any) -> None:
-    """Its counts are those of its own simulation, which may have ended."""
-    _followed.pop(allocation.address, None)
-    _journal.append(allocation)
-
-
-def _read() -> None:
-    """Tell the allocators what happened since, in its order."""
-    with _reading:
-        while _journal:
-            allocation = _journal.popleft()
-            if hasattr(allocation, "block"):
-                allocation.gpu.free(allocation.block)
-            else:
-                allocation.block = allocation.gpu.allocate(allocation.size)
 
 
 def _checked(index: int, what: str) -> int:
@@ -79,15 +17,6 @@ def _checked(index: int, what: str) -> int:
     if isinstance(index, bool):
         raise RuntimeError(f"invalid argument to {what}")
     return index
-
-
-def _gpu(index: int) -> Allocator:
-    """The allocator of this GPU, which knows all that has happened."""
-    if not 0 <= devices.fits(index) < devices.count():
-        # CUDACachingAllocator.cpp, assertValidDevice; an index is an int8, hence printed as a character.
-        raise RuntimeError(f"Invalid device argument {chr(max(index, 0))}: did you call init?".partition("\0")[0])
-    _read()
-    return _gpus[index] if index in _gpus else _gpus.setdefault(index, Allocator())
 
 
 def stats(index: int) -> dict[str, Any]:
@@ -101,45 +30,45 @@ def stats(index: int) -> dict[str, Any]:
 
 def _accelerator_stats(index: int) -> dict[str, Any]:
     """torch._C._accelerator_getDeviceStats."""
-    gpu = _gpu(index)
+    allocator = allocator_of(index)
     return {
         **dict.fromkeys(("num_alloc_retries", "num_ooms", "num_sync_all_streams"), 0),
         "max_split_size": -1,  # without a limit
-        "num_device_alloc": gpu.segments_made,
-        "num_device_free": gpu.segments_freed,
-        **gpu.read(),
+        "num_device_alloc": allocator.segments_made,
+        "num_device_free": allocator.segments_freed,
+        **allocator.read(),
         "oversize_allocations": Count().read(),
         "oversize_segments": Count().read(),
     }
 
 
 def _reset_peak(index: int) -> None:
-    for count in _gpu(index).every_count():
+    for count in allocator_of(index).every_count():
         count.reset_peak()
 
 
 def _reset_accumulated(index: int) -> None:
-    gpu = _gpu(index)
-    gpu.segments_made = gpu.segments_freed = 0
-    for count in gpu.every_count():
+    allocator = allocator_of(index)
+    allocator.segments_made = allocator.segments_freed = 0
+    for count in allocator.every_count():
         count.reset_accumulated()
 
 
 def _empty_cache() -> None:
-    _read()
-    for gpu in _gpus.values():
-        gpu.release()
+    read()
+    for allocator in state.now.allocators.values():
+        allocator.release()
 
 
 def _free(index: int) -> tuple[int, int]:
     """Bytes that are free, and all (cudaMemGetInfo)."""
-    return max(0, MEMORY - _gpu(devices.gpu(index).index).all.reserved_bytes.current), MEMORY
+    return max(0, MEMORY - allocator_of(devices.gpu(index).index).all.reserved_bytes.current), MEMORY
 
 
 def _set_fraction(fraction: float, index: int) -> None:
     """It is kept and read back; as memory never runs out here, it limits nothing."""
-    _gpu(index)
-    _fractions[index] = fraction
+    allocator_of(index)
+    state.now.memory_fractions[index] = fraction
 
 
 def _refused(what: str) -> Callable[..., NoReturn]:
@@ -151,11 +80,6 @@ def _refused(what: str) -> Callable[..., NoReturn]:
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
-    here = sys.modules[__name__]
-    yield simulated_tensor, "count", made
-    for name in ("_followed", "_gpus", "_fractions"):
-        yield here, name, {}
-    yield here, "_journal", deque()
     in_c = {
         "_cuda_memoryStats": stats, "_accelerator_getDeviceStats": _accelerator_stats,
         "_cuda_resetPeakMemoryStats": lambda index: _reset_peak(_checked(index, "reset_peak_memory_stats")),
@@ -165,7 +89,8 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
         "_accelerator_resetPeakStats": _reset_peak, "_accelerator_resetAccumulatedStats": _reset_accumulated,
         "_cuda_emptyCache": _empty_cache, "_accelerator_emptyCache": _empty_cache,
         "_accelerator_getMemoryInfo": _free, "_accelerator_isAllocatorInitialized": devices.used,
-        "_cuda_setMemoryFraction": _set_fraction, "_cuda_getMemoryFraction": lambda index: _fractions.get(index, 1.0),
+        "_cuda_setMemoryFraction": _set_fraction,
+        "_cuda_getMemoryFraction": lambda index: state.now.memory_fractions.get(index, 1.0),
         "_cuda_getAllocatorBackend": lambda: "native",
         "_cuda_cudaCachingAllocator_is_enabled": lambda: True,
     }  # fmt: skip

@@ -20,7 +20,8 @@ from typing import Any
 import torch
 from torch.multiprocessing import get_sharing_strategy, reductions
 
-from samedevice.simulation.device import devices, generators
+from samedevice.simulation import state
+from samedevice.simulation.device import devices
 from samedevice.simulation.tensor import classes
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 
@@ -45,8 +46,8 @@ class _Beginning:
     """Begins a simulation where it is unpickled. As text, since it is read before the child's sys.path is set."""
 
     def __reduce__(self) -> Any:
-        root = str(Path(__file__).parents[2])
-        rng = "cpu" if generators.from_cpu() else "cuda"
+        root = str(Path(__file__).parents[3])
+        rng = "cpu" if state.now.from_cpu else "cuda"
         return exec, (_BEGIN.format(root=root, devices=devices.installed(), rng=rng),)
 
 

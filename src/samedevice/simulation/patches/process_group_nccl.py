@@ -20,6 +20,7 @@ from typing import Any
 import torch
 from torch._prims_common import suggest_memory_format
 
+from samedevice.simulation import state
 from samedevice.simulation.device import devices
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.rules import judgement
@@ -40,7 +41,6 @@ _TIMEOUT = datetime.timedelta(minutes=10)  # ProcessGroupNCCL.hpp, kProcessGroup
 
 _OF_OTHERS = ("torch.", "samedevice.simulation.")  # modules whose line a warning does not name
 _available = torch.distributed.is_available() and torch.distributed.is_gloo_available()
-_run, _judge = simulated_tensor._run, judgement.judge
 if _available:
     from torch.distributed import ProcessGroup, ProcessGroupGloo, constants, distributed_c10d
 
@@ -66,7 +66,8 @@ if _available:
             options = options or Options()
             super().__init__(store, rank, size, timeout=options._timeout)
             _tell(rank)
-            _meet_collectives()
+            for namespace in _NAMESPACES:  # before the first group, no operator is looked at
+                state.now.carried_out[namespace] = _collective
             self.options.global_ranks_in_group = options.global_ranks_in_group
             self.options.group_name = options.group_name
             self.carrier = ProcessGroup(store, rank, size)
@@ -75,16 +76,13 @@ if _available:
             # Groups keep their name in their backend, and these two have the same one.
             self.carrier_name = _NAME.format(options.group_name)
             torch._C._distributed_c10d._register_process_group(self.carrier_name, self.carrier)
-            _groups.add(self)
+            state.now.nccl_groups.add(self)
 
         def name(self) -> str:
             return "nccl"
 
     ProcessGroupNCCL.Options = Options
     ProcessGroupNCCL.__module__ = distributed_c10d.__name__
-
-# PyTorch's C++ code holds no Python object: these are what its groups are asked for.
-_groups: set[Any] = set()
 
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
@@ -102,12 +100,6 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
         yield torch.distributed, name, _with_carriers(getattr(torch.distributed, name))
     yield torch.distributed, "_broadcast_coalesced", broadcast_coalesced
     yield torch.distributed, "_register_comm_hook", register_comm_hook
-
-
-def stop() -> None:
-    """Leave no trace at the operators; groups that were not destroyed can be used no more."""
-    simulated_tensor._run, judgement.judge = _run, _judge
-    _groups.clear()
 
 
 def _warn(sentence: str) -> None:
@@ -144,7 +136,7 @@ def _carried(group: Any) -> "ProcessGroupNCCL | None":
 def _carrier(group: Any) -> Any:
     """What to use in C++ in the place of a group: an object, boxed or not, or its name."""
     if isinstance(group, str):
-        named = (each.carrier_name for each in _groups if each.options.group_name == group)
+        named = (each.carrier_name for each in state.now.nccl_groups if each.options.group_name == group)
         return next(named, group)
     unboxed = ProcessGroup.unbox(group) if isinstance(group, torch.ScriptObject) else group
     carried = _carried(unboxed)
@@ -153,29 +145,17 @@ def _carrier(group: Any) -> Any:
     return carried.carrier.boxed() if unboxed is not group else carried.carrier
 
 
-def _meet_collectives() -> None:
-    """Stand in front of the operators, from the first group on: before, nothing is slower."""
-    global _run, _judge
-    if simulated_tensor._run is not _run_collective:
-        _run, _judge = simulated_tensor._run, judgement.judge
-        simulated_tensor._run, judgement.judge = _run_collective, _judge_collective
+def _collective(func: Any, args: Any, kwargs: Any) -> Any:
+    """Run a collective with the carrier in the place of its group; NotImplemented where the group has none.
 
-
-def _run_collective(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
-    """tensor._run, where the group of a collective is replaced by its carrier."""
-    if func.namespace in _NAMESPACES:
-        arguments = _carried_arguments(func, args, kwargs)
-        if arguments is not None:
-            _refuse(func, arguments)
-            return _run(func, (), arguments, device)
-    return _run(func, args, kwargs, device)
-
-
-def _judge_collective(func: Any, args: Any, kwargs: Any) -> Any:
-    """judgement.judge, which NCCL does not ask: `_refuse` looks at the tensors."""
-    if func.namespace in _NAMESPACES and _carried_arguments(func, args, kwargs) is not None:
-        return next(device_of(x) for x in judgement.tensors_of(args, kwargs) if device_of(x) is not CPU)
-    return _judge(func, args, kwargs)
+    NCCL asks no other check: `_refuse` looks at the tensors.
+    """
+    arguments = _carried_arguments(func, args, kwargs)
+    if arguments is None:
+        return NotImplemented
+    _refuse(func, arguments)
+    places = map(device_of, judgement.tensors_of(args, kwargs))
+    return simulated_tensor.run(func, (), arguments, next((place for place in places if place is not CPU), CPU))
 
 
 def _carried_arguments(func: Any, args: Any, kwargs: Any) -> dict[str, Any] | None:
@@ -263,11 +243,11 @@ def barrier(self: Any, *args: Any, **kwargs: Any) -> Any:
 
 def destroy_process_group(group: Any = None) -> None:
     every = group is None or group is distributed_c10d.GroupMember.WORLD
-    gone = [each for each in _groups if every or each is _carried(group)]
+    gone = [each for each in state.now.nccl_groups if every or each is _carried(group)]
     _destroy(group)
     for each in gone:
         torch._C._distributed_c10d._unregister_process_group(each.carrier_name)
-        _groups.discard(each)
+        state.now.nccl_groups.discard(each)
 
 
 class _Bucket:

@@ -12,7 +12,7 @@ import torch
 
 from samedevice.simulation.device import sync_debug
 from samedevice.simulation.device.devices import CPU, resolve
-from samedevice.simulation.patches import memory
+from samedevice.simulation.device.memory import made
 from samedevice.simulation.stand_ins import overridden
 
 _device = torch.UntypedStorage.device
@@ -43,7 +43,7 @@ def new(cls: type, *args: Any, device: Any = None, **kwargs: Any) -> torch.Untyp
 
 def _on(target: torch.device, storage: torch.UntypedStorage) -> torch.UntypedStorage:
     storage._samedevice_device = target
-    memory.made(storage, target.index)
+    made(storage, target.index)
     return storage
 
 

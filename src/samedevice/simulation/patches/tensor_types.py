@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import torch
 
+from samedevice.simulation import state
 from samedevice.simulation.device.devices import Face, device_of, resolve
 from samedevice.simulation.rules import layouts
 from samedevice.simulation.stand_ins import overridden
@@ -40,7 +41,6 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     yield torch, "set_default_tensor_type", set_default_tensor_type
     yield torch.Tensor, "new", new
     yield torch.Tensor, "__new__", ABSENT  # the default type's, while it is CUDA's
-    yield factories, "default_type", None
 
 
 # torch/csrc/tensor/python_tensor.cpp, Tensor_new
@@ -152,10 +152,10 @@ def set_default_tensor_type(t: Any) -> None:
     stand_in = getattr(torch, name.rpartition(".")[2], None)
     _set_default_tensor_type(stand_in.original if isinstance(stand_in, _PlainType) else t)
     if name.startswith("torch.cuda."):
-        factories.default_type = torch.device("cuda")
+        state.now.default_type = torch.device("cuda")
         torch.Tensor.__new__ = _new_tensor
     else:
-        factories.default_type = None
+        state.now.default_type = None
         if "__new__" in vars(torch.Tensor):
             del torch.Tensor.__new__
 

@@ -18,6 +18,8 @@ from typing import Any
 
 import torch
 
+from samedevice.simulation import state
+
 Kernel = Callable[..., Any]
 
 # Factories that take tensors begin below autograd (torch/csrc/autograd/generated/variable_factories.h).
@@ -27,32 +29,23 @@ _FACTORIES = ("linspace", "logspace")
 _TAKE_NESTED = ("scaled_dot_product_attention",)
 
 _kernels: dict[Any, Kernel] = {}
-_library: torch.library.Library | None = None
 
 
 def start(contributions: Iterable[tuple[str, Kernel]]) -> None:
     """Put the kernels in place. Operators that this torch does not have, or does not compose, are passed over."""
-    global _library
     if not _kernels:  # the same for every simulation of this process
         for name, kernel in contributions:
             operator, composition = _composed(name)
             if composition is not None:
                 _kernels[operator] = functools.partial(kernel, _kernels.get(operator, composition))
-    _library = torch.library.Library("aten", "IMPL")
-    register: Any = _library.m.impl  # without the bookkeeping of Library.impl: half the time
+    library = torch.library.Library("aten", "IMPL")
+    state.now.libraries.append(library)
+    register: Any = library.m.impl  # without the bookkeeping of Library.impl: half the time
     for operator, kernel in _kernels.items():
         for key in ("Python",) if operator._opname in _FACTORIES else ("AutogradCPU", "AutogradMeta"):
             register(operator.name(), key, kernel, False)
         if operator._opname in _TAKE_NESTED:
             register(operator.name(), "AutogradNestedTensor", kernel, False)
-
-
-def stop() -> None:
-    """Take the kernels away."""
-    global _library
-    if _library is not None:
-        _library._destroy()
-    _library = None
 
 
 def of(operator: Any) -> Kernel | None:

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from samedevice.simulation.device import sync_debug
+from samedevice.simulation.device.devices import CPU
 
 _aten = torch.ops.aten
 
@@ -78,10 +79,12 @@ for _name in ("median", "nanmedian"):
         _ALERTS[getattr(getattr(_aten, _name), _overload)] = ("median CUDA with indices output", _always)
 
 
-def check(func: Any, args: Any, kwargs: Any) -> None:
+def check(func: Any, args: Any, kwargs: Any, device: torch.device) -> None:
     """Raise or warn where CUDA would, before an operator on a GPU computes."""
+    if device is CPU:
+        return
     name, alerts = _ALERTS.get(func) or _ALERTS.get(func._overloadpacket) or (None, _always)
-    if name is not None and alerts(*args, **kwargs):
+    if name is not None and alerts(*args, **(kwargs or {})):
         alert(name)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from samedevice.simulation import state
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.rules import checks, layouts, native_functions, tensor_iterator
 from samedevice.simulation.rules.made_inside import made_inside
@@ -22,6 +23,10 @@ COMPOSED = (
     _KEYS.CompositeExplicitAutogradNonFunctional,
     _KEYS.Meta,
 )
+
+_aten = torch.ops.aten
+_COPIES = {_aten.copy_.default}
+_INDEXED = {_aten.index.Tensor, _aten.index_put_.default, _aten._index_put_impl_.default, _aten.index_put.default}
 
 _has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
 
@@ -41,7 +46,18 @@ def judge(func: Any, args: Any, kwargs: Any) -> Any:
         for operand in operands:
             if operand.device != home and not operand.is_out and operand.tensor.dim() == 0:
                 tensor_iterator.return_gradient(operand.tensor, operand.device)
+        if state.now.on_copy:
+            _tell_of_copies(func, args)
     return home
+
+
+def _tell_of_copies(func: Any, args: Any) -> None:
+    """Copies, and indices that CUDA lets come from the CPU, go from one device to another."""
+    copied = [args[1]] if func in _COPIES else args[1] if func in _INDEXED else []
+    for tensor in copied:
+        if tensor is not None and device_of(tensor) != device_of(args[0]):
+            for observe in state.now.on_copy:
+                observe(tensor, device_of(args[0]))
 
 
 def _judge(func: Any, operands: list[Operand], args: Any, kwargs: Any) -> Any:

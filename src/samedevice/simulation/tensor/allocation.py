@@ -12,30 +12,21 @@ from typing import Any
 
 import torch
 
+from samedevice.simulation import state
 from samedevice.simulation.device.devices import resolve
 from samedevice.simulation.tensor.simulated_tensor import wrap
-
-_library: torch.library.Library | None = None
 
 
 def start() -> None:
     """Put the kernels in place; on a build with CUDA, over its own."""
-    global _library
-    _library = torch.library.Library("aten", "IMPL")
+    library = torch.library.Library("aten", "IMPL")
+    state.now.libraries.append(library)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Warning only once for all operators")  # that a kernel was there before
-        _library.impl("empty.memory_format", _empty, "CUDA", allow_override=True)
-        _library.impl("empty_strided", _empty_strided, "CUDA", allow_override=True)
+        library.impl("empty.memory_format", _empty, "CUDA", allow_override=True)
+        library.impl("empty_strided", _empty_strided, "CUDA", allow_override=True)
         for name in ("tril_indices", "triu_indices"):  # made by kernels of their own (native/cuda/TensorFactories.cu)
-            _library.impl(name, functools.partial(_indices, getattr(torch.ops.aten, name)), "CUDA", allow_override=True)
-
-
-def stop() -> None:
-    """Take the kernels away."""
-    global _library
-    if _library is not None:
-        _library._destroy()
-    _library = None
+            library.impl(name, functools.partial(_indices, getattr(torch.ops.aten, name)), "CUDA", allow_override=True)
 
 
 def _empty(

@@ -15,6 +15,7 @@ import torch
 from torch.utils._device import DeviceContext, _device_constructors
 from torch.utils.data import dataset
 
+from samedevice.simulation import state
 from samedevice.simulation.device import dispatch_modes, generators, sync_debug
 from samedevice.simulation.device.devices import CPU, device_of, resolve
 from samedevice.simulation.rules import layouts
@@ -27,7 +28,6 @@ _MADE_FROM_DATA = ("tensor", "as_tensor", "asarray")
 _LIKE = ("empty_like", "full_like", "ones_like", "rand_like", "randint_like", "randn_like", "zeros_like")
 _NEW = ("new", "new_empty", "new_empty_strided", "new_full", "new_ones", "new_tensor", "new_zeros")
 _UNSEEN = (*_MADE_FROM_DATA, "new", "new_tensor", "range")
-default_type: torch.device | None = None  # what torch.set_default_tensor_type left (tensor_types.py)
 _makers: dict[Any, Callable[..., torch.Tensor]] = {}
 
 
@@ -110,7 +110,7 @@ def _factory(original: Any, name: str) -> Any:
             named = {"device": device, "pin_memory": pin_memory}
             kwargs = {key: value for key, value in named.items() if value is not None and value is not False} | kwargs
             return torch.overrides.handle_torch_function(stand_in(original, factory), (), *args, **kwargs)
-        if device is None and default_type is not None:
+        if device is None and state.now.default_type is not None:
             device = _of_default_type(args, kwargs)
         if pin_memory is not False:
             if pin_memory is not True:
@@ -180,7 +180,7 @@ def _warns(name: str, args: Any) -> bool:
 def _of_default_type(args: Any, kwargs: Any) -> torch.device | None:
     """The default type's device, where neither a default device nor an argument says another."""
     given = any(isinstance(x, torch.Tensor) for x in (*args, *kwargs.values()))
-    return None if given or _has_default_device() else default_type
+    return None if given or _has_default_device() else state.now.default_type
 
 
 def _has_default_device() -> bool:
@@ -208,7 +208,7 @@ def _made(original: Any, device: torch.device, *args: Any, **kwargs: Any) -> tor
         made = original(*args, device="cpu", **kwargs)
     except RuntimeError as error:
         raise layouts.reworded(error) from None
-    if sync_debug.level and original.__name__ in (*_MADE_FROM_DATA, "new_tensor"):
+    if state.now.sync_debug_level and original.__name__ in (*_MADE_FROM_DATA, "new_tensor"):
         sync_debug.copies(made, device, False)
     return wrap(made, device)
 

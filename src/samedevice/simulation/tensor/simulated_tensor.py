@@ -15,9 +15,9 @@ from typing import Any, NoReturn
 
 import torch
 
-from samedevice.simulation import stand_ins
-from samedevice.simulation.device import dispatch_modes, generators, sync_debug
-from samedevice.simulation.device.devices import CPU, device_of, in_forked_child, present, refuse_absent, resolve
+from samedevice.simulation import stand_ins, state
+from samedevice.simulation.device import dispatch_modes, generators, memory, sync_debug
+from samedevice.simulation.device.devices import CPU, device_of, in_forked_child, refuse_absent, resolve
 from samedevice.simulation.rules import composite_kernels, dtypes, errors, judgement, layouts, made_inside
 from samedevice.simulation.tensor import classes, dtensor, functorch, sparse
 
@@ -66,8 +66,13 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
     def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if classes.met_jagged and any(classes.is_jagged(kind) for kind in types):
             return NotImplemented  # it computes with the tensors that it holds, which come here in their turn
+        now = state.now
+        if now.carried_out and func.namespace in now.carried_out:
+            result = now.carried_out[func.namespace](func, args, kwargs)
+            if result is not NotImplemented:
+                return result
         device = _shared_device(args, kwargs)
-        if device not in present:  # on several devices, or on a GPU that is no more
+        if device not in now.present:  # on several devices, or on a GPU that is no more
             _refuse_absent(func, args, kwargs)
             try:
                 device = judgement.judge(func, args, kwargs or {})
@@ -76,10 +81,12 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
                 raise refusal.with_traceback(None) from None
             if device in judgement.COMPOSED:
                 return _compose(func, device, args, kwargs or {})
+        for observe in now.before_operators:
+            observe(func, args, kwargs, device)
         if getattr(func, "_nondeterministic_seeded", False):  # operators of custom classes have no tags
             with generators.of(device, generators.passed(args, kwargs)):
-                return _run(func, args, kwargs, device)
-        return _run(func, args, kwargs, device)
+                return run(func, args, kwargs, device)
+        return run(func, args, kwargs, device)
 
     # What Python asks of a tensor directly, without an operator.
 
@@ -241,7 +248,7 @@ def refuse_gradients_of_nested(tensors: Sequence[torch.Tensor]) -> None:
         raise NotImplementedError(NO_GRADIENTS_OF_NESTED)
 
 
-def _run(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
+def run(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
     """Compute on the CPU, below the Python key; what is new lives on `device`."""
     if kwargs and kwargs.get("device") is not None:
         device, kwargs = _named(kwargs, device)
@@ -384,15 +391,11 @@ def wrap(tensor: torch.Tensor, device: torch.device, counts_versions: bool = Fal
     if device is CPU:
         return wrapped
     if plain:
-        count(_storage(tensor), device.index)
+        memory.made(_storage(tensor), device.index)
     else:
         for member in sparse.members(tensor):
-            count(_storage(member), device.index)
+            memory.made(_storage(member), device.index)
     return wrapped
-
-
-def count(storage: torch.UntypedStorage, index: int) -> None:
-    """Called with each storage that comes onto a GPU: memory.py takes its place while a simulation runs."""
 
 
 def unwrap(tensor: torch.Tensor) -> torch.Tensor:

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch.autograd import forward_ad
 
+from samedevice.simulation import state
 from samedevice.simulation.device import devices, dispatch_modes, pinned_memory, streams, sync_debug
 from samedevice.simulation.device.devices import CPU, device_of, resolve
 from samedevice.simulation.rules import layouts
@@ -65,8 +66,11 @@ class _ToCopy(torch.autograd.Function):
     def forward(
         tensor: torch.Tensor, device: torch.device, dtype: Any, memory_format: Any, non_blocking: bool
     ) -> torch.Tensor:
-        if sync_debug.level:
+        now = state.now
+        if now.sync_debug_level:
             sync_debug.copies(tensor, device, non_blocking)
+        for observe in now.on_copy:
+            observe(tensor, device)
         if not dispatch_modes.now():
             return _copied(tensor, device, dtype, memory_format)
         if tensor.layout is torch.strided:

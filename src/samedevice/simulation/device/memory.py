@@ -1,0 +1,81 @@
+"""How much memory the tensors on a simulated GPU hold, and what CUDA's allocator would keep in reserve for them.
+
+Each storage is followed from its making to its end. Both are only written down when they happen, in a journal; it is
+read, and caching_allocator.py told, when a program asks for a number or when it grows long. So following costs an
+operator little, and an end that Python's garbage collector brings about, at any moment, disturbs nothing. Memory never
+runs out here, and who allocated what is not kept.
+"""
+
+import threading
+import weakref
+from typing import Any
+
+import torch
+
+from samedevice.simulation import state
+from samedevice.simulation.device import devices
+from samedevice.simulation.device.caching_allocator import Allocator, Block
+
+_LONG = 4096  # entries of the journal, after which it is read
+
+
+class Allocation(weakref.ref[torch.UntypedStorage]):
+    """One storage that is followed until it is freed."""
+
+    __slots__ = ("address", "block", "gpu", "size")
+    address: int
+    block: Block
+    gpu: Allocator
+    size: int
+
+
+_reading = threading.Lock()
+
+
+def made(storage: torch.UntypedStorage, index: int) -> None:
+    """Note a storage on the GPU of this index, if it is new, until it is freed."""
+    now, address = state.now, storage._cdata
+    if address in now.followed:
+        return
+    size = storage.nbytes()
+    if not size:
+        return
+    allocation = Allocation(storage, _freed)
+    allocation.address, allocation.size = address, size
+    allocation.gpu = _allocator(index)
+    now.followed[address] = allocation
+    now.memory_journal.append(allocation)
+    if len(now.memory_journal) > _LONG:
+        read()
+
+
+def _allocator(index: int) -> Allocator:
+    allocators = state.now.allocators
+    return allocators[index] if index in allocators else allocators.setdefault(index, Allocator())
+
+
+def _freed(allocation: Any) -> None:
+    """Its counts are those of its own simulation, which may have ended."""
+    state.now.followed.pop(allocation.address, None)
+    state.now.memory_journal.append(allocation)
+
+
+def read() -> None:
+    """Tell the allocators what happened since, in its order."""
+    with _reading:
+        journal = state.now.memory_journal
+        while journal:
+            allocation = journal.popleft()
+            if hasattr(allocation, "block"):
+                allocation.gpu.free(allocation.block)
+            else:
+                allocation.block = allocation.gpu.allocate(allocation.size)
+
+
+def allocator_of(index: int) -> Allocator:
+    """The allocator of this GPU, which knows all that has happened."""
+    if not 0 <= devices.fits(index) < devices.count():
+        # CUDACachingAllocator.cpp, assertValidDevice; an index is an int8, hence printed as a character.
+        raise RuntimeError(f"Invalid device argument {chr(max(index, 0))}: did you call init?".partition("\0")[0])
+    read()
+    return _allocator(index)

@@ -1,0 +1,85 @@
+"""What a simulation remembers from its start to its end, all in one `State`, which is made anew at each start.
+
+What outlives a simulation is not here but beside the code that keeps it, for tensors do outlive it: which kinds of
+tensors were ever met, who made them, the classes that were made for them. What is measured or told once in a process is
+there, too.
+"""
+
+import itertools
+import threading
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+if TYPE_CHECKING:
+    from samedevice.simulation.device.caching_allocator import Allocator, Count
+    from samedevice.simulation.device.generators import Generator
+    from samedevice.simulation.device.memory import Allocation
+
+
+class State:
+    """What one simulation remembers; each attribute is used by the file that its comment names."""
+
+    def __init__(self, installed: int = 0, from_cpu: bool = False) -> None:
+        # device/devices.py
+        self.installed = installed  # how many GPUs, those that CUDA_VISIBLE_DEVICES hides included
+        self.gpus: list[torch.device] = []
+        self.present = {torch.device("cpu")}  # where a tensor may be: dispatch looks here at every operator
+        self.current_gpu = threading.local()
+        self.used = False
+        self.asked = False
+        self.forked = False  # whether this is a child of a process that had begun to use its GPUs
+        # device/generators.py
+        self.from_cpu = from_cpu  # whether GPUs draw from the CPU's generator
+        self.generators: dict[torch.device, Generator] = {}
+        # device/streams.py
+        self.current_streams = threading.local()
+        self.stream_numbers: dict[tuple[int, int], Iterator[int]] = {}
+        # device/sync_debug.py
+        self.sync_debug_level = 0  # 0 says nothing, 1 warns, 2 raises
+        # device/memory.py
+        self.followed: dict[int, Allocation] = {}  # by the address of the storage, so that it is counted once
+        self.allocators: dict[int, Allocator] = {}
+        self.memory_journal: deque[Allocation] = deque()  # each is here twice: when it begins, and when it ends
+        # device/pinned_memory.py
+        self.pinned_counts: dict[str, Count] = {}
+        self.pinned_waiting: Counter[int] = Counter()  # how many blocks of each size are kept for later
+        # tensor/simulated_tensor.py: who looks at operators before they run, and who carries out those of a namespace
+        self.before_operators: list[Callable[[Any, Any, Any, torch.device], None]] = []
+        self.carried_out: dict[str, Callable[[Any, Any, Any], Any]] = {}
+        # tensor/transfers.py and rules/judgement.py: who is told of each copy from one device to another
+        self.on_copy: list[Callable[[torch.Tensor, torch.device], None]] = []
+        # tensor/factories.py
+        self.default_type: torch.device | None = None  # what torch.set_default_tensor_type left
+        # patches/memory.py
+        self.memory_fractions: dict[int, float] = {}
+        # patches/cuda.py
+        self.graph_pools = itertools.count(1)
+        # patches/autocast.py
+        self.autocast_types: set[str] = set()  # for which its kernels are registered
+        # The casts of parameters in this region, by id; with the parameter, so that its id is not taken by another.
+        self.autocast_cache: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+        # patches/compilers.py
+        self.stance: Any = None  # torch.compiler's, to return to
+        # patches/process_group_nccl.py
+        self.nccl_groups: set[Any] = set()  # PyTorch's C++ code holds no Python object: these are asked for
+        # Kernels that were registered with PyTorch's dispatcher, to be taken away again
+        self.libraries: list[torch.library.Library] = []
+
+
+now = State()  # without GPUs, until a simulation starts
+
+
+def begin(installed: int, from_cpu: bool) -> None:
+    """Forget the last simulation: one of this many GPUs starts."""
+    global now
+    now = State(installed, from_cpu)
+
+
+def end() -> None:
+    """Forget what only a running simulation needs; a tensor that is left over can still be looked at."""
+    global now
+    before, now = now, State()
+    now.used, now.forked = before.used, before.forked  # asked for afterwards, too
