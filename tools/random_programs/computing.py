@@ -309,7 +309,7 @@ def assign_by_index(choose: Choices, program: Program) -> Line | None:
     if _overlap(x, y) or 0 in x.stride:
         return None  # PyTorch warns, once
     if (x.requires_grad or y.requires_grad) and device not in (CPU, x.device):
-        return None  # works, and its derivative is refused: tests/simulation/test_gradients.py
+        return None  # works, and its derivative is refused: tests/simulation/patches/test_autograd.py
     values, form, accumulate = choose((
         ([0, 1], "{x}[{i}] = {y}", False),
         ([1], "{x}.index_put_(({i},), {y}, accumulate=True)", True),
