@@ -24,6 +24,7 @@ _CACHES = {
     ("torch.autograd.profiler", "_cupti_monitor_module"),
     ("torch.autograd.profiler", "_cupti_monitor_checked"),
     ("torch.optim.sgd.SGD", "step"),
+    ("torch._opaque_base", "_FakeScriptObject_cls"),
 }
 
 
