@@ -41,6 +41,7 @@ def test_the_button_below_a_diff_copies_the_lines_as_they_are_to_be(with_clipboa
     assert copy.bounding_box()["height"] >= 32
     box.page.goto(f"{address}errors/sd001/")
     box.page.get_by_role("button", name="Copy the fixed").first.click()
+    expect(box.page.get_by_text("Copied to clipboard")).to_be_visible()
     copied = box.page.evaluate(CLIPBOARD)
     change = box.page.locator("pre.change").first
     assert change.locator("ins").first.text_content().rstrip("\n")[2:] in copied.split("\n")

@@ -6,6 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from tests.site.accessibility import UNFINISHED
 
 from samedevice.placement import drawing
 
@@ -88,7 +89,7 @@ BROKEN = """() => [...document.querySelectorAll("article :is(h1, h2, h3, summary
 )
 def test_a_phone_shows_pictures_code_and_headings_whole(visit, path, pictures):
     page = visit(path, width=360)
-    page.wait_for_load_state("networkidle")  # Material adds its copy buttons late
+    page.locator(UNFINISHED).first.wait_for(state="detached")
     page.evaluate("document.querySelectorAll('article details').forEach((details) => (details.open = true))")
     shown = page.evaluate(TEXTS)
     assert len(shown) >= pictures
