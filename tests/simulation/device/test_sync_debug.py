@@ -70,8 +70,8 @@ def test_a_warning_names_the_line(names: dict[str, Any]) -> None:
         torch.nn.Linear(1, 1, bias=False).cuda()
     assert [str(warning.message) for warning in told] == [_TEXT] * 3
     assert [warning.filename.rpartition("/")[2] for warning in told] == [
-        "test_waiting.py",
-        "test_waiting.py",
+        "test_sync_debug.py",
+        "test_sync_debug.py",
         "module.py",
     ]
 
