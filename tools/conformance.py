@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import torch
 
 import results
-from record import operators, optimizers, programs, questions
+from record import modules, operators, optimizers, programs, questions
 from samedevice import simulate_cuda
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -127,13 +127,27 @@ def replay_optimizers(rows: list[dict[str, Any]]) -> Iterator[Comparison]:
             yield Comparison(_question(row), _answer(row), optimizers.ask(case, row["placement"]) if case else None)
 
 
+def replay_modules(rows: list[dict[str, Any]]) -> Iterator[Comparison]:
+    there = {name: list(modules.cases(name)) for name in dict.fromkeys(row["module"] for row in rows)}
+    with simulate_cuda(devices=2):
+        for row in rows:
+            cases = (
+                each
+                for each in there[row["module"]]
+                if [each.number, each.training] == [row["number"], row["training"]]
+            )
+            case = next((each for each in cases if each.shapes == row["shapes"]), None)
+            yield Comparison(_question(row), _answer(row), modules.ask(case, row["placement"]) if case else None)
+
+
 REPLAY = {
     "operators": replay_operators,
     "programs": replay_programs,
     "questions": replay_questions,
     "optimizers": replay_optimizers,
+    "modules": replay_modules,
 }
-WITH_KNOWN_MISSES = ("operators", "questions", "optimizers")
+WITH_KNOWN_MISSES = ("operators", "questions", "optimizers", "modules")
 
 
 def _question(row: dict[str, Any]) -> str:
@@ -143,6 +157,9 @@ def _question(row: dict[str, Any]) -> str:
         return f"{row['family']}: {row['question']}"
     if "optimizer" in row:
         return f"{row['optimizer']} {row['number']} on {', '.join(row['placement'])}"
+    if "module" in row:
+        how = "training" if row["training"] else "evaluating"
+        return f"{row['module']} {row['number']}, {how}, on {', '.join(row['placement'])}"
     shapes = ", ".join(f"{shape} {device}" for shape, device in zip(row["shapes"], row["placement"], strict=True))
     return f"{row['op']} {row['variant']}({shapes}) {row['kind']}, sample {row['sample']}"
 

@@ -83,9 +83,9 @@ def test_a_traceback_that_a_surrogate_stands_in_can_be_shown():
 )
 def test_ten_megabytes_are_read_in_seconds(text, expected):
     # About one second on two slow cores; the bound is for a machine that does other things too.
-    start = time.perf_counter()
+    start = time.process_time()
     diagnosis = explain(text)
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
     assert (diagnosis.message and diagnosis.message.id) == expected
 
 
@@ -108,17 +108,17 @@ def test_ten_megabytes_are_read_in_seconds(text, expected):
     ],
 )
 def test_text_made_to_keep_the_doctor_busy_does_not(text):
-    start = time.perf_counter()
+    start = time.process_time()
     rendered(explain(filled(text, 400_000)))
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
 
 
 def test_a_long_traceback_before_a_message_costs_its_last_frames_only():
     frame = '  File "train.py", line {0}, in f\n    x = f(x)  # {0}\n'
     text = "".join(frame.format(number) for number in range(100_000)) + ERROR
-    start = time.perf_counter()
+    start = time.process_time()
     assert explain(text).place.line == 99_999
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 @pytest.mark.parametrize("after", [100_000, 192_500, 197_000, 199_700, 205_000])

@@ -449,9 +449,9 @@ def test_nothing_is_kept_alive_by_having_been_looked_at():
 
 def test_ten_million_numbers_take_no_time():
     numbers = list(range(10_000_000))
-    start = time.perf_counter()
+    start = time.process_time()
     assert where(numbers).rows[0].holds == "no tensor"
-    assert time.perf_counter() - start < 3  # 0.6 on a quiet machine
+    assert time.process_time() - start < 3  # 0.6 on a quiet machine
 
 
 def test_a_hundred_thousand_levels_are_no_recursion():
@@ -466,9 +466,9 @@ def test_a_hundred_thousand_levels_are_no_recursion():
 def test_a_module_of_fifty_thousand_is_shown_soon():
     model = nn.Sequential(*[nn.Linear(1, 1, device="meta") for _ in range(50_000)])
     model[77].scale = cpu()
-    start = time.perf_counter()
+    start = time.process_time()
     found = where(model)
-    assert time.perf_counter() - start < 10  # 1.5 on a quiet machine
+    assert time.process_time() - start < 10  # 1.5 on a quiet machine
     assert [(row.name, row.holds) for row in found.rows] == [
         ("model", "100,000 parameters"),
         ("model[77].scale", "(2,)"),

@@ -207,6 +207,25 @@ def optimizer_questions() -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
         yield case.told, answers(case)
 
 
+def module_questions() -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
+    from record.modules import ask, cases, names, placements
+
+    def answers(name: str) -> Iterator[dict[str, Any]]:
+        import torch
+
+        for case in cases(name):
+            home: dict[str, Any] = {}
+            for placement in placements(case, torch.cuda.device_count()):
+                found = ask(case, placement)
+                home = home or found
+                if counts(found, home):
+                    about = {"module": name, "number": case.number, "training": case.training, "shapes": case.shapes}
+                    yield about | {"placement": placement} | found
+
+    for name in names():
+        yield name, answers(name)
+
+
 def placement_questions() -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
     from record.operators import OPERATORS
     from record.placements import tables
@@ -224,6 +243,7 @@ QUESTIONS = {
     "questions": line_questions,
     "operators": operator_questions,
     "optimizers": optimizer_questions,
+    "modules": module_questions,
     "placements": placement_questions,
 }
 
