@@ -1,4 +1,4 @@
-"""What is asked of modules: a forward, and a backward, of module_db's own inputs, with model and inputs together and apart.
+"""What is asked of modules: a forward and a backward of module_db's own inputs, model and inputs together and apart.
 
 One case is a module, one of its sets of arguments, whether it trains, and a placement: the device of the module, then
 that of each tensor among the inputs. Its answer is the devices of the results and of the gradients, or the error.
@@ -47,7 +47,7 @@ def cases(name: str) -> Iterator[Case]:
             )
         except (RuntimeError, TypeError):  # it has none of this dtype
             continue
-        forms = set()
+        forms: set[Any] = set()
         for number, given in enumerate(inputs):
             if given.forward_input is None:
                 continue

@@ -20,6 +20,7 @@ from samedevice.simulation.patches.torch_dispatch_mode import at
 from samedevice.simulation.rules import judgement, made_inside
 from samedevice.simulation.rules.composite_kernels import Kernel
 from samedevice.simulation.stand_ins import overridden
+from samedevice.simulation.tensor import functorch
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor, unwrap, wrap
 
 # Each as native_functions.yaml names it, without its overloads; many make tensors only for out= or for empty inputs.
@@ -42,7 +43,7 @@ def kernels() -> Iterator[tuple[str, Kernel]]:
     """The kernels to put in front of composed operators: (operator, kernel)."""
     in_front = dict.fromkeys(_MAKE_TENSORS_INSIDE, _on_one)
     # These take some tensors from another device by design (native/LossCTC.cpp, native/PackedSequence.cpp).
-    mixed = {"ctc_loss": _on_first, "pad_sequence": _on_first, "_pad_packed_sequence": _padded}
+    mixed = {"ctc_loss": _ctc_loss, "pad_sequence": _on_first, "_pad_packed_sequence": _padded}
     mixed |= {"_sparse_mm": _sparse_product, "sspaddmm": _on_first, "smm": _on_first}
     for name, kernel in (in_front | mixed).items():
         for overload in getattr(torch.ops.aten, name).overloads() if hasattr(torch.ops.aten, name) else ():
@@ -96,6 +97,18 @@ def _sparse_product(compose: Any, first: Any, second: Any, *args: Any) -> Any:
     home = device_of(second if first.layout is not torch.strided else first)
     with contextlib.nullcontext() if home is CPU else _MadeOn(home):
         return compose(first, second, *args)
+
+
+def _ctc_loss(compose: Any, log_probs: Any, targets: Any, *rest: Any, **kwargs: Any) -> Any:
+    """native/LossCTC.cpp, ctc_loss: lengths are read on the CPU, and targets brought to where the probabilities are."""
+    lengths = [x for x in rest[:2] if isinstance(x, torch.Tensor) and not functorch.is_wrapped(x)]
+    if len(lengths) == 2 and any(device_of(x) is not CPU for x in (log_probs, targets, *lengths)):
+        for name, length in zip(("input_lengths", "target_lengths"), lengths, strict=True):
+            if length.dtype.is_floating_point or length.dtype.is_complex or length.dtype is torch.bool:
+                raise RuntimeError(f"{name} must be integral")
+        numbers = (length.tolist() for length in lengths)
+        return torch.ops.aten.ctc_loss.IntList(log_probs, targets, *numbers, *rest[2:], **kwargs)
+    return _on_first(compose, log_probs, targets.to(device_of(log_probs)), *rest, **kwargs)
 
 
 def _padded(compose: Any, *args: Any, **kwargs: Any) -> Any:

@@ -1,0 +1,32 @@
+"""Operators that PyTorch composes in C++, where what they make inside decides what their gradients meet."""
+
+import itertools
+
+import pytest
+import torch
+from torch.nn import functional as F  # noqa: N812
+
+PLACES = ("cpu", "cuda:0", "cuda:1")
+
+
+@pytest.mark.parametrize(("targets", "lengths"), list(itertools.product(PLACES, PLACES)))
+def test_ctc_loss_takes_targets_and_lengths_from_anywhere_and_has_the_cpus_gradient(
+    two_gpus: None, targets: str, lengths: str
+) -> None:
+    x = torch.linspace(-1, 1, 40).reshape(5, 2, 4).log_softmax(2)
+    labels = torch.tensor([[1, 2], [3, 1]])
+    sizes = [torch.tensor([5, 4]), torch.tensor([2, 1])]
+    expected = x.detach().requires_grad_()
+    F.ctc_loss(expected, labels, *sizes).backward()
+    for given in (sizes, [size.to(lengths) for size in sizes], [size.tolist() for size in sizes]):
+        found = x.to("cuda:0").requires_grad_()
+        loss = F.ctc_loss(found, labels.to(targets), *given)
+        loss.backward()
+        assert (str(loss.device), str(found.grad.device)) == ("cuda:0", "cuda:0")
+        torch.testing.assert_close(found.grad.cpu(), expected.grad)
+
+
+def test_ctc_loss_refuses_lengths_that_are_no_integers(two_gpus: None) -> None:
+    x, labels = torch.zeros(5, 2, 4, device="cuda"), torch.ones(2, 2, dtype=torch.long)
+    with pytest.raises(RuntimeError, match=r"^target_lengths must be integral$"):
+        F.ctc_loss(x, labels, torch.tensor([5, 4]), torch.tensor([2.0, 1.0]))
