@@ -22,6 +22,8 @@ from samedevice.simulation.refusals import (
     not_equal,
 )
 
+_MAY_BE_PARTS = (torch.float16, torch.float32, torch.float64)  # of complex numbers
+
 Check = Callable[[Any, Sequence[Any], Any], torch.device | None]
 
 
@@ -159,7 +161,14 @@ def _addcmul(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
 
 
 def _complex(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
-    """native/TensorFactories.cpp, complex and polar: a result made where the first is meets the generated check."""
+    """native/TensorFactories.cpp, complex and polar: a result made where the first is meets the generated check.
+
+    Before it is made, complex_check_floating looks at the dtypes.
+    """
+    inputs = operands[-2:]
+    if not operands[0].is_out and any(x.tensor.dtype not in _MAY_BE_PARTS for x in inputs):
+        names = " and ".join(name_of(x.tensor) for x in inputs)
+        raise RuntimeError(f"Expected both inputs to be Half, Float or Double tensors but got {names}")
     return generated(operator, operands, f"wrapper_CUDA_out_{operator.name}_out")
 
 

@@ -31,6 +31,13 @@ def text_of_cuda(operator: Any, args: Any, text: str) -> str | None:
     return translate(args, text) if translate else None
 
 
+def text_of_cuda_composed(operator: Any, args: Any, text: str) -> str | None:
+    """As `text_of_cuda`, for embedding, which looks at its indices before it is composed of others."""
+    if operator is not torch.ops.aten.embedding.default or device_of(args[1]) is CPU:
+        return None
+    return text_of_cuda(operator, args, text)
+
+
 def _argument(packet: str, text: str) -> str:
     """The type is that of a GPU's tensor; two functions have other names and numbers there (native/cuda/Embedding*)."""
     text = _ARGUMENT.sub(r"but got torch.cuda.\1 instead (while checking arguments for \2)", text)

@@ -137,6 +137,11 @@ def _free(index: int) -> tuple[int, int]:
 
 def _set_fraction(fraction: float, index: int) -> None:
     """It is kept and read back; as memory never runs out here, it limits nothing."""
+    if not 0 <= index < devices.count():
+        # CUDACachingAllocator.cpp, setMemoryFraction; an index is an int8, hence printed as a character.
+        raise RuntimeError(
+            f"Allocator not initialized for device {chr(max(index, 0))}: did you call init?".split("\0")[0]
+        )
     _gpu(index)
     _fractions[index] = fraction
 
@@ -146,6 +151,12 @@ def _refused(what: str) -> Callable[..., NoReturn]:
         raise NotImplementedError(f"samedevice simulates no allocator, so {what}: ask torch.cuda.memory_allocated()")
 
     return refuse
+
+
+def _raw_alloc(size: int, stream: int) -> NoReturn:
+    if size < 0:  # torch/csrc/cuda/Module.cpp, THCPModule_cudaCachingAllocator_raw_alloc
+        raise ValueError(f"Invalid memory size: {size}. caching_allocator_alloc requires a non-negative size.")
+    _refused("there is no memory outside tensors")()
 
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
@@ -170,11 +181,11 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     }  # fmt: skip
     for name, function in in_c.items():
         yield torch._C, name, function
+    yield torch._C, "_cuda_cudaCachingAllocator_raw_alloc", _raw_alloc
     for name, what in (
         ("_cuda_memorySnapshot", "there is no snapshot of its blocks"),
         ("_cuda_record_memory_history", "it has no history to record"),
         ("_cuda_record_memory_history_legacy", "it has no history to record"),
-        ("_cuda_cudaCachingAllocator_raw_alloc", "there is no memory outside tensors"),
         ("_cuda_cudaCachingAllocator_raw_delete", "there is no memory outside tensors"),
         ("_cuda_cudaCachingAllocator_enable", "it cannot be switched"),
         ("_cuda_changeCurrentAllocator", "it cannot be exchanged"),

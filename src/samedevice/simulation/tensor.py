@@ -352,7 +352,13 @@ def _compose(func: Any, key: Any, args: Any, kwargs: Any) -> Any:
         inside = [index for index in range(len(args)) if placement.made_inside(args, index)]
         if inside:  # passed on from here they are held by Python, and could not be told any more
             args = tuple(mark(arg, home) if index in inside else arg for index, arg in enumerate(args))
-    result = kernel(*args, **kwargs)
+    try:
+        result = kernel(*args, **kwargs)
+    except RuntimeError as error:
+        text = dtypes.text_of_cuda_composed(func, args, str(error))
+        if text is None:
+            raise
+        raise RuntimeError(text) from None
     if (
         type(result) is torch.Tensor
         and home.type == "cuda"
