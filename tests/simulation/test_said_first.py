@@ -108,7 +108,83 @@ REFUSED: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
 }
 
 
-@pytest.mark.parametrize(("call", "kind", "text"), REFUSED.values(), ids=REFUSED)
+LONG = torch.long
+UNCOMPUTED: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
+    "mm of integers": (
+        lambda: cuda(2, 2, dtype=LONG) @ cuda(2, 2, dtype=LONG),
+        NotImplementedError,
+        "\"addmm_cuda\" not implemented for 'Long'",
+    ),
+    "mm of bools": (
+        lambda: torch.mm(cuda(2, 2, dtype=torch.bool), cuda(2, 2, dtype=torch.bool)),
+        NotImplementedError,
+        "\"addmm_cuda\" not implemented for 'Bool'",
+    ),
+    "mm of two dtypes": (
+        lambda: torch.mm(cuda(2, 2, dtype=LONG), cuda(2, 2)),
+        RuntimeError,
+        "expected mat1 and mat2 to have the same dtype, but got: long int != float",
+    ),
+    "mm of shapes that do not fit": (
+        lambda: torch.mm(cuda(2, 3, dtype=LONG), cuda(2, 2, dtype=LONG)),
+        RuntimeError,
+        "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x2)",
+    ),
+    "bmm of integers": (
+        lambda: torch.bmm(cuda(2, 2, 2, dtype=LONG), cuda(2, 2, 2, dtype=LONG)),
+        NotImplementedError,
+        "\"baddbmm_cuda\" not implemented for 'Long'",
+    ),
+    "mv of integers": (
+        lambda: torch.mv(cuda(2, 2, dtype=LONG), cuda(2, dtype=LONG)),
+        NotImplementedError,
+        "\"addmv_impl_cuda\" not implemented for 'Long'",
+    ),
+    "dot of no integers": (
+        lambda: torch.dot(cuda(0, dtype=LONG), cuda(0, dtype=LONG)),
+        NotImplementedError,
+        "\"dot\" not implemented for 'Long'",
+    ),
+    "layer_norm of float16": (
+        lambda: nn.LayerNorm(3).cuda()(cuda(2, 3).half()),
+        RuntimeError,
+        "expected scalar type Half but found Float",
+    ),
+    "layer_norm of float64": (
+        lambda: nn.LayerNorm(3).cuda()(cuda(2, 3).double()),
+        RuntimeError,
+        "expected scalar type Double but found Float",
+    ),
+    "group_norm of float16": (
+        lambda: nn.GroupNorm(2, 4).cuda()(cuda(2, 4).half()),
+        RuntimeError,
+        "expected scalar type Half but found Float",
+    ),
+    "an LSTMCell's input": (
+        lambda: nn.LSTMCell(2, 3).cuda()(cuda(1, 2).double()),
+        RuntimeError,
+        "expected mat1 and mat2 to have the same dtype, but got: double != float",
+    ),
+    "an LSTMCell's memory": (
+        lambda: nn.LSTMCell(2, 3).cuda()(cuda(1, 2), (cuda(1, 3), cuda(1, 3).double())),
+        RuntimeError,
+        "expected scalar type Float but found Double",
+    ),
+    "the learning rate of a fused step": (
+        lambda: fused_step(torch.tensor(0.1, device="cuda:1")),
+        RuntimeError,
+        "lr must be on the same GPU device as the params",
+    ),
+}
+
+
+def fused_step(lr: torch.Tensor) -> None:
+    parameter = nn.Parameter(cuda(2))
+    parameter.grad = cuda(2)
+    torch.optim.SGD([parameter], lr=lr, fused=True).step()
+
+
+@pytest.mark.parametrize(("call", "kind", "text"), (REFUSED | UNCOMPUTED).values(), ids=REFUSED | UNCOMPUTED)
 def test_what_pytorch_says_before_it_looks_at_devices(
     call: Callable[[], object], kind: type[Exception], text: str
 ) -> None:
@@ -128,3 +204,30 @@ def test_what_fits_is_still_held_to_its_device() -> None:
     ):
         with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device, but got"):
             call()
+
+
+def test_integers_without_elements_reach_no_kernel() -> None:
+    assert torch.mm(cuda(2, 0, dtype=LONG), cuda(0, 2, dtype=LONG)).tolist() == [[0, 0], [0, 0]]
+    assert torch.bmm(cuda(0, 2, 2, dtype=LONG), cuda(0, 2, 2, dtype=LONG)).shape == (0, 2, 2)
+    assert nn.LayerNorm(3).cuda()(cuda(0, 3).half()).shape == (0, 3)
+
+
+def test_a_refused_product_changes_nothing() -> None:
+    total = cuda(2, 2, dtype=LONG)
+    with pytest.raises(NotImplementedError, match="addmm_cuda"):
+        total.addmm_(cuda(2, 2, dtype=LONG), cuda(2, 2, dtype=LONG))
+    assert total.tolist() == [[1, 1], [1, 1]]
+
+
+def test_a_three_dimensional_convolution_on_the_cpu_with_weights_on_a_gpu_has_no_kernel() -> None:
+    with pytest.raises(NotImplementedError, match=r"Could not run 'aten::slow_conv3d_forward' with .* 'CUDA' backend"):
+        nn.Conv3d(2, 3, 1).cuda()(cpu(1, 2, 5, 5, 5))
+
+
+def test_a_fused_step_reads_a_learning_rate_on_the_cpu_as_a_number() -> None:
+    fused_step(torch.tensor(0.1))
+
+
+def test_autocast_of_one_gpu_by_its_name_is_that_of_all() -> None:
+    with torch.autocast("cuda:0"):
+        assert (cuda(2, 2) @ cuda(2, 2)).dtype is torch.float16

@@ -27,6 +27,22 @@ _MAY_BE_PARTS = (torch.float16, torch.float32, torch.float64)  # of complex numb
 Check = Callable[[Any, Sequence[Any], Any], torch.device | None]
 
 
+def _fused_step(operator: Any, operands: Sequence[Any], args: Any) -> torch.device | None:
+    """native/cuda/FusedAdamKernel.cu and FusedSgdKernel.cu, where the learning rate is a tensor.
+
+    One on the CPU is read as a number, and nothing is compared then.
+    """
+    home: torch.device = operands[0].device
+    single = {name: named(operands, name) for name in ("grad_scale", "found_inf", "lr")}
+    lists = [x for x in operands if x.name not in single]
+    if operator.overload != "tensor_lr" or home is CPU or any(x.device != home for x in lists):
+        return None
+    for name, operand in single.items() if single["lr"].device is not CPU else ():
+        if operand is not None and operand.device != home:
+            raise RuntimeError(f"{name} must be on the same GPU device as the params")
+    return home
+
+
 def _where(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     """native/TensorCompare.cpp, where_self_out: 0-dim inputs are moved to the first device that is not the CPU."""
     condition = named(operands, "condition").tensor
@@ -246,6 +262,9 @@ BY_HAND: dict[str, Check] = {
     "_foreach_div_": _foreach_by_a_number,
     "_foreach_mul": _foreach_by_a_number,
     "_foreach_mul_": _foreach_by_a_number,
+    "_fused_adam_": _fused_step,
+    "_fused_adamw_": _fused_step,
+    "_fused_sgd_": _fused_step,
     "_nested_from_padded": _from_padded,
     "_nested_tensor_from_tensor_list": _joined,
     "_nested_view_from_buffer": _at_first,

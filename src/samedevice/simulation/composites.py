@@ -46,6 +46,8 @@ def kernels() -> Iterator[tuple[str, Kernel]]:
     for name, kernel in (in_front | mixed).items():
         for overload in getattr(torch.ops.aten, name).overloads() if hasattr(torch.ops.aten, name) else ():
             yield f"{name}.{overload}", kernel
+    for name in ("pinverse", "linalg_pinv"):
+        yield name, _pinverse
 
 
 class _MadeOn(TorchDispatchMode):
@@ -88,6 +90,15 @@ def _on_first(compose: Any, *args: Any, **kwargs: Any) -> Any:
         out.resize_(made.shape).copy_(made)  # for subclasses of Tensor, linalg.matrix_rank returns another
         return out
     return made
+
+
+def _pinverse(compose: Any, inputs: Any, rcond: float = 1e-15, hermitian: bool = False) -> Any:
+    """native/LinearAlgebra.cpp, pinverse and linalg_pinv: a tolerance that is a number becomes a tensor, on the GPU."""
+    home = device_of(inputs)
+    if home is CPU:
+        return compose(inputs, rcond, hermitian) if hermitian else compose(inputs, rcond)
+    atol, rtol = (mark(torch.ops.aten.full.default([], x, dtype=torch.float64), home) for x in (0.0, rcond))
+    return torch.ops.aten.linalg_pinv.atol_rtol_tensor(inputs, atol=atol, rtol=rtol, hermitian=hermitian)
 
 
 def _sparse_product(compose: Any, first: Any, second: Any, *args: Any) -> Any:

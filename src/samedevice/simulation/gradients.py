@@ -161,7 +161,10 @@ def _apply_function(cls: Any, *args: Any, **kwargs: Any) -> Any:
     for output in result if isinstance(result, tuple) else (result,):
         node = output.grad_fn if isinstance(output, torch.Tensor) else None
         if isinstance(node, BackwardCFunction):
-            node._samedevice_inputs = [(device_of(x), x.size()) if isinstance(x, torch.Tensor) else None for x in args]
+            with torch._C.DisableTorchFunctionSubclass():  # nn.utils._expanded_weights refuses any question
+                node._samedevice_inputs = [
+                    (device_of(x), x.size()) if isinstance(x, torch.Tensor) else None for x in args
+                ]
             outputs = result if isinstance(result, tuple) else (result,)
             node._samedevice_outputs = [
                 x._samedevice_device if isinstance(x, SimulatedTensor) else None for x in outputs

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from samedevice.simulation import dtypes
 from samedevice.simulation.devices import CPU, device_of
 from samedevice.simulation.general import broadcast
 from samedevice.simulation.kernels import Kernel
@@ -108,8 +109,12 @@ def _cell(
     # check_rnn_cell_forward_input and check_rnn_cell_forward_hidden refuse other shapes, before anything is compared.
     shapes_fit = inputs.size(1) == input_weight.size(1) and all(list(x.shape) == shape for x in (state, *memory))
     if device_of(inputs) is not CPU and shapes_fit:
-        compare("wrapper_CUDA_mm", ("self", inputs), ("mat2", input_weight))
-        compare("wrapper_CUDA_mm", ("self", state), ("mat2", hidden_weight))
+        for factor, weight in ((inputs, input_weight), (state, hidden_weight)):
+            compare("wrapper_CUDA_mm", ("self", factor), ("mat2", weight))
+            dtypes.expect_one(factor, weight)
+        if memory and memory[0].dtype is not inputs.dtype:  # read by the fused kernel
+            names = dtypes.name_of(inputs), dtypes.name_of(memory[0])
+            raise RuntimeError(f"expected scalar type {names[0]} but found {names[1]}")
         biases = ("input_bias", input_bias), ("hidden_bias", hidden_bias)
         if memory:
             compare(method, ("input_gates", inputs), ("hidden_gates", state), ("cx", memory[0]), *biases)

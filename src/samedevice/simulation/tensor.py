@@ -272,6 +272,8 @@ def _run(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
         if func in layouts.ON_CPU:
             return result
     else:
+        if func in dtypes.OF_FEWER_DTYPES and device is not CPU:
+            dtypes.refuse(func, args, kwargs or {}, _call_below)
         try:
             result = (_with_views if _met_complex else _call_below)(func._op, (), args, kwargs or {})
         except NotImplementedError as error:
