@@ -100,6 +100,11 @@ REFUSED: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         ValueError,
         "Invalid memory size: -1. caching_allocator_alloc requires a non-negative size.",
     ),
+    "memory that was not allocated": (
+        lambda: torch.cuda.caching_allocator_delete(5),
+        RuntimeError,
+        "invalid device pointer: 0x5",
+    ),
     "a fraction of another GPU's memory": (
         lambda: torch.cuda.set_per_process_memory_fraction(0.5, 5),
         RuntimeError,

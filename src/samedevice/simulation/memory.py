@@ -35,6 +35,7 @@ class _Allocation(weakref.ref[torch.UntypedStorage]):
 _followed: dict[int, _Allocation] = {}  # by the address of the storage, so that it is counted once
 _gpus: dict[int, Allocator] = {}
 _fractions: dict[int, float] = {}
+_raw: dict[int, torch.UntypedStorage] = {}  # what a program asked the allocator for, by its address
 _journal: deque[_Allocation] = deque()  # each stands here twice: when it begins, and when it ends
 _reading = threading.Lock()
 
@@ -153,10 +154,23 @@ def _refused(what: str) -> Callable[..., NoReturn]:
     return refuse
 
 
-def _raw_alloc(size: int, stream: int) -> NoReturn:
+def _raw_alloc(size: int, stream: int) -> int:
     if size < 0:  # torch/csrc/cuda/Module.cpp, THCPModule_cudaCachingAllocator_raw_alloc
         raise ValueError(f"Invalid memory size: {size}. caching_allocator_alloc requires a non-negative size.")
-    _refused("there is no memory outside tensors")()
+    storage = torch.UntypedStorage(size, device=torch.device("cuda", devices.current()))
+    _raw[storage.data_ptr()] = storage
+    return storage.data_ptr()
+
+
+def _raw_delete(address: int) -> None:
+    if _raw.pop(address, None) is None:  # CUDACachingAllocator.cpp, raw_delete
+        raise RuntimeError(f"invalid device pointer: {address:#x}")
+
+
+def _record_history(enabled: str | None, *args: Any) -> None:
+    """There is none to record; to switch it off is what PyTorch does too where it is off."""
+    if enabled is not None:
+        _refused("it has no history to record")()
 
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
@@ -181,12 +195,13 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     }  # fmt: skip
     for name, function in in_c.items():
         yield torch._C, name, function
+    yield here, "_raw", {}
+    yield torch._C, "_cuda_record_memory_history", _record_history
     yield torch._C, "_cuda_cudaCachingAllocator_raw_alloc", _raw_alloc
+    yield torch._C, "_cuda_cudaCachingAllocator_raw_delete", _raw_delete
     for name, what in (
         ("_cuda_memorySnapshot", "there is no snapshot of its blocks"),
-        ("_cuda_record_memory_history", "it has no history to record"),
         ("_cuda_record_memory_history_legacy", "it has no history to record"),
-        ("_cuda_cudaCachingAllocator_raw_delete", "there is no memory outside tensors"),
         ("_cuda_cudaCachingAllocator_enable", "it cannot be switched"),
         ("_cuda_changeCurrentAllocator", "it cannot be exchanged"),
         ("_cuda_customAllocator", "it cannot be exchanged"),
