@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.nested._internal import nested_tensor
 
 from record.errors import text
 
@@ -47,6 +48,7 @@ def _split(path: Path) -> tuple[types.CodeType, list[str]]:
 def ask(family: str, question: str) -> dict[str, Any]:
     """The answer to one question: {"ok": what it gives} or {"error": type, "message": text}."""
     torch.cuda.init()
+    nested_tensor._tensor_id_counter = 1  # the names of ragged sizes in texts: j1, j2, whatever was asked before
     scope: dict[str, Any] = {"__name__": family, "torch": torch, "nn": torch.nn, "F": torch.nn.functional}
     for name, device in (("g", "cuda:0"), ("c", "cpu"), ("h", "cuda:1")):
         scope[name] = _ones(device)

@@ -55,6 +55,7 @@ class State:
         self.default_type: torch.device | None = None  # what torch.set_default_tensor_type left
         # patches/memory.py
         self.memory_fractions: dict[int, float] = {}
+        self.raw_memory: dict[int, torch.UntypedStorage] = {}  # what was asked of the allocator, by its address
         # patches/cuda.py
         self.graph_pools = itertools.count(1)
         # patches/autocast.py

@@ -154,3 +154,11 @@ def test_true_is_no_gpu(case: str) -> None:
         ask()
     assert str(refusal.value) == text
     assert torch.accelerator.memory_reserved(True) == 0
+
+
+def test_memory_outside_tensors_is_counted_until_it_is_given_back(two_gpus: None) -> None:
+    address = torch.cuda.caching_allocator_alloc(512, device=1)
+    assert torch.cuda.memory_allocated(1) == 512
+    torch.cuda.caching_allocator_delete(address)
+    assert torch.cuda.memory_allocated(1) == 0
+    torch.cuda.memory._record_memory_history(enabled=None)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
+from torch.nn.utils._per_sample_grad import call_for_per_sample_grads
 from torch.utils.checkpoint import checkpoint
 
 pytestmark = pytest.mark.usefixtures("two_gpus")
@@ -430,3 +431,12 @@ def test_what_a_hook_unpacks_on_the_cpu_does_not_meet_a_gradient_of_the_gpu(
     with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor.cpu(), lambda tensor: tensor.cuda()):
         function(x).sum().backward()
     assert x.grad is not None and x.grad.device == x.device
+
+
+def test_gradients_of_each_sample_are_on_the_gpu() -> None:
+    layer = nn.Linear(2, 2).cuda()
+    call = call_for_per_sample_grads(layer)
+    call(torch.ones(3, 2, device="cuda")).sum().backward()
+    gradients: Any = layer.weight.grad_sample
+    assert gradients.device == torch.device("cuda:0")
+    assert gradients.shape == (3, 2, 2)

@@ -251,3 +251,11 @@ def test_a_module_on_the_cpu_is_saved_as_torchscript(notices: list[warnings.Warn
         torch.jit.save(model.cuda(), io.BytesIO())
     with pytest.raises(AttributeError, match=r"'Linear' object has no attribute 'save'"):
         nn.Linear(1, 1).save()
+
+
+@pytest.mark.filterwarnings("ignore:samedevice does not simulate compilers")
+def test_a_module_of_torchscript_is_frozen_in_eval_mode_alone(two_gpus: None) -> None:
+    module = torch.jit.script(torch.nn.Linear(2, 2).cuda())
+    with pytest.raises(RuntimeError, match=r"Please call \.eval\(\) on your module before freezing"):
+        torch.jit.freeze(module)
+    assert torch.jit.freeze(module.eval())(torch.ones(1, 2, device="cuda")).device == torch.device("cuda:0")

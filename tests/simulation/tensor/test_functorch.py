@@ -89,6 +89,8 @@ CASES: dict[str, Callable[[Data], Any]] = {
     "grad, attention": lambda d: grad(lambda x: F.scaled_dot_product_attention(x, x, x).sum())(d.x[None]),
     "jvp, cosine_similarity": lambda d: jvp(lambda x: F.cosine_similarity(x, d.w[:1]), (d.x,), (d.x,)),
     "grad, quantile": lambda d: grad(lambda x: x.quantile(0.5))(d.x),
+    "jvp, pinverse": lambda d: jvp(torch.pinverse, (d.x,), (d.x,)),
+    "vmap, pinverse's gradients": lambda d: vmap(grad(lambda x: x.pinverse().sum()))(torch.stack([d.x, d.x * 2])),
     "vmap, quantile": lambda d: vmap(lambda row: row.quantile(0.5))(d.x),
     "jvp": lambda d: jvp(d.layer, (d.x,), (torch.ones_like(d.x),)),
     "vjp": lambda d: vjp(d.layer, d.x)[1](torch.ones_like(d.x)),
@@ -208,6 +210,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "gradients of each sample, the target": (
         lambda: per_sample(gpu(4, 6, 3), ones(4, 6).long()),
         accused("index", "cpu", "cuda:0", "gather"),
+    ),
+    "jvp, made on the CPU by name": (
+        lambda: jvp(lambda x: x * torch.ones(3, device="cpu"), (gpu(3),), (gpu(3),)),
+        on_two("cuda:0", "cpu"),
     ),
     "jvp": (lambda: jvp(lambda x: x * ones(3), (gpu(3),), (gpu(3),)), on_two("cuda:0", "cpu")),
     "jvp, a result": (lambda: jvp(lambda x: (x * 2) * gpu(3), (ones(3),), (ones(3),)), on_two("cuda:0", "cpu")),

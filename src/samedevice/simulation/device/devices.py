@@ -5,7 +5,7 @@ c10/cuda/CUDAFunctions.cpp (the current device belongs to the thread; an ordinal
 """
 
 import os
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 
@@ -28,6 +28,14 @@ NOT_INITIALIZED = (
 
 # One object per GPU, made once in a process: equal devices are then identical, and dispatch compares them with `is`.
 _made: list[torch.device] = []
+
+
+def not_equal(expression: str) -> NoReturn:
+    """c10/util/Exception.h, a TORCH_CHECK without a text of its own."""
+    raise RuntimeError(
+        f"Expected {expression} to be true, but got false.  (Could this error message be improved?  If so, please "
+        "report an enhancement request to PyTorch.)"
+    )
 
 
 def count() -> int:

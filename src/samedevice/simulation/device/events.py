@@ -13,6 +13,8 @@ import torch
 
 from samedevice.simulation.device import devices
 
+_HANDLE = 64  # bytes, of a cudaIpcEventHandle_t
+
 
 class Unpicklable:
     """An object of C++ that copy and pickle refuse, as torch.Stream and torch.Event are."""
@@ -54,6 +56,7 @@ class AnyEvent(Unpicklable):
 
     def record(self, stream: Any = None) -> None:
         """aten/src/ATen/cuda/CUDAEvent.h, createEvent and record: the first record fixes the GPU."""
+        self._expect_stream(stream)
         there = devices.gpu(devices.current()) if stream is None else stream.device
         if self._recorded is not None and self.device != there:
             # Printed as PyTorch prints it: an index is an int8, hence a character, and the first zero ends the text.
@@ -62,8 +65,17 @@ class AnyEvent(Unpicklable):
             raise RuntimeError(text.partition("\0")[0])
         self.device, self._recorded = there, time.perf_counter_ns()
 
-    def wait(self, stream: Any = None) -> None: ...
+    def wait(self, stream: Any = None) -> None:
+        self._expect_stream(stream)
+
     def synchronize(self) -> None: ...
+
+    def _expect_stream(self, stream: Any) -> None:
+        """torch/csrc/Event.cpp and torch/csrc/cuda/Event.cpp: what is no stream has no number."""
+        if stream is not None and not hasattr(stream, "stream_id"):
+            if isinstance(self, OfTorchCuda):
+                raise RuntimeError("expected stream to be a torch.Stream or torch.cuda.Stream object")
+            devices.not_equal("isValidDeviceType(device_type)")
 
     def query(self) -> bool:
         return True
@@ -97,6 +109,10 @@ class Event(AnyEvent, OfTorchCuda):
 
     @classmethod
     def from_ipc_handle(cls, device: Any, handle: bytes) -> Any:
+        if len(handle) != _HANDLE:  # torch/csrc/cuda/Event.cpp, THCPEvent_from_ipc_handle
+            raise RuntimeError(
+                f"cudaIpcEventHandle_t expects byte-like object of size {_HANDLE}, but got {len(handle)}"
+            )
         return cls().ipc_handle()
 
     @property

@@ -41,6 +41,7 @@ def set_autocast_enabled(*arguments: Any) -> None:
     """torch.set_autocast_enabled, which torch.autocast calls on entering and on leaving."""
     _set_autocast_enabled(*arguments)
     device_type, enabled = arguments if len(arguments) == 2 else ("cuda", *arguments)  # the old form was for CUDA alone
+    device_type = torch.device(device_type).type  # torch.autocast("cuda:0") is for all GPUs
     if enabled and device_type in ("cuda", "cpu"):
         _register(device_type)
     if device_type == "cuda":

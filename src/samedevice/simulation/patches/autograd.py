@@ -25,7 +25,7 @@ _register_hook_of_node = BackwardCFunction.register_hook
 _register_prehook_of_node = BackwardCFunction.register_prehook
 _swap_tensors = torch.utils.swap_tensors
 
-# Of a type in an error (refusals.type_in_errors), what is of the CPU.
+# Of a type in an error (errors.type_in_errors), what is of the CPU.
 _MODIFIED = re.compile(r"(?<=has been modified by an inplace operation: \[)(torch\.|CPU)")
 
 
@@ -162,7 +162,10 @@ def _apply_function(cls: Any, *args: Any, **kwargs: Any) -> Any:
     for output in result if isinstance(result, tuple) else (result,):
         node = output.grad_fn if isinstance(output, torch.Tensor) else None
         if isinstance(node, BackwardCFunction):
-            node._samedevice_inputs = [(device_of(x), x.size()) if isinstance(x, torch.Tensor) else None for x in args]
+            with torch._C.DisableTorchFunctionSubclass():  # nn.utils._expanded_weights refuses any question
+                node._samedevice_inputs = [
+                    (device_of(x), x.size()) if isinstance(x, torch.Tensor) else None for x in args
+                ]
             outputs = result if isinstance(result, tuple) else (result,)
             node._samedevice_outputs = [
                 x._samedevice_device if isinstance(x, SimulatedTensor) else None for x in outputs

@@ -24,6 +24,7 @@ from samedevice.simulation.patches import dynamo
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 
 _compile, _script, _export = torch.compile, torch.jit.script, torch.export.export
+_freeze = torch.jit.freeze
 _trace, _trace_module = torch.jit.trace, torch.jit.trace_module
 _lock = threading.Lock()
 _told = False
@@ -36,6 +37,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     yield torch.jit, "script", script
     yield torch.jit, "trace", trace
     yield torch.jit, "trace_module", trace_module
+    yield torch.jit, "freeze", freeze
     for name in ("save", "save_to_buffer", "graph", "code"):
         yield torch.nn.Module, name, _OfTorchScript(name)
     yield torch.export, "export", export
@@ -148,6 +150,18 @@ def trace_module(mod: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         return _trace_module(mod, inputs, *args, **kwargs)
     kwargs = kwargs | {"check_trace": False}
     _remember(mod, lambda module: _trace_module(module, _on_cpu(inputs), *args, **kwargs))
+    return mod
+
+
+@functools.wraps(_freeze)
+def freeze(mod: Any, *args: Any, **kwargs: Any) -> Any:
+    if not isinstance(mod, torch.nn.Module) or mod not in _makers:
+        return _freeze(mod, *args, **kwargs)
+    if mod.training:  # torch/jit/_freeze.py, freeze
+        raise RuntimeError(
+            "Freezing is currently only implemented for modules in eval mode. Please call .eval() on your module "
+            "before freezing."
+        )
     return mod
 
 

@@ -43,11 +43,13 @@ def kernels() -> Iterator[tuple[str, Kernel]]:
     """The kernels to put in front of composed operators: (operator, kernel)."""
     in_front = dict.fromkeys(_MAKE_TENSORS_INSIDE, _on_one)
     # These take some tensors from another device by design (native/LossCTC.cpp, native/PackedSequence.cpp).
-    mixed = {"ctc_loss": _ctc_loss, "pad_sequence": _on_first, "_pad_packed_sequence": _padded}
+    mixed: dict[str, Kernel] = {"ctc_loss": _ctc_loss, "pad_sequence": _on_first, "_pad_packed_sequence": _padded}
     mixed |= {"_sparse_mm": _sparse_product, "sspaddmm": _on_first, "smm": _on_first}
     for name, kernel in (in_front | mixed).items():
         for overload in getattr(torch.ops.aten, name).overloads() if hasattr(torch.ops.aten, name) else ():
             yield f"{name}.{overload}", kernel
+    for name in ("pinverse", "linalg_pinv"):
+        yield name, _pinverse
 
 
 class _MadeOn(TorchDispatchMode):
@@ -90,6 +92,15 @@ def _on_first(compose: Any, *args: Any, **kwargs: Any) -> Any:
         out.resize_(made.shape).copy_(made)  # for subclasses of Tensor, linalg.matrix_rank returns another
         return out
     return made
+
+
+def _pinverse(compose: Any, inputs: Any, rcond: float = 1e-15, hermitian: bool = False) -> Any:
+    """native/LinearAlgebra.cpp, pinverse and linalg_pinv: a tolerance that is a number becomes a tensor, on the GPU."""
+    home = device_of(inputs)
+    if home is CPU:
+        return compose(inputs, rcond, hermitian) if hermitian else compose(inputs, rcond)
+    atol, rtol = (wrap(torch.ops.aten.full.default([], x, dtype=torch.float64), home) for x in (0.0, rcond))
+    return torch.ops.aten.linalg_pinv.atol_rtol_tensor(inputs, atol=atol, rtol=rtol, hermitian=hermitian)
 
 
 def _sparse_product(compose: Any, first: Any, second: Any, *args: Any) -> Any:

@@ -67,6 +67,11 @@ def _free(index: int) -> tuple[int, int]:
 
 def _set_fraction(fraction: float, index: int) -> None:
     """It is kept and read back; as memory never runs out here, it limits nothing."""
+    if not 0 <= index < devices.count():
+        # CUDACachingAllocator.cpp, setMemoryFraction; an index is an int8, hence printed as a character.
+        raise RuntimeError(
+            f"Allocator not initialized for device {chr(max(index, 0))}: did you call init?".split("\0")[0]
+        )
     allocator_of(index)
     state.now.memory_fractions[index] = fraction
 
@@ -76,6 +81,25 @@ def _refused(what: str) -> Callable[..., NoReturn]:
         raise NotImplementedError(f"samedevice simulates no allocator, so {what}: ask torch.cuda.memory_allocated()")
 
     return refuse
+
+
+def _raw_alloc(size: int, stream: int) -> int:
+    if size < 0:  # torch/csrc/cuda/Module.cpp, THCPModule_cudaCachingAllocator_raw_alloc
+        raise ValueError(f"Invalid memory size: {size}. caching_allocator_alloc requires a non-negative size.")
+    storage = torch.UntypedStorage(size, device=torch.device("cuda", devices.current()))
+    state.now.raw_memory[storage.data_ptr()] = storage
+    return storage.data_ptr()
+
+
+def _raw_delete(address: int) -> None:
+    if state.now.raw_memory.pop(address, None) is None:  # CUDACachingAllocator.cpp, raw_delete
+        raise RuntimeError(f"invalid device pointer: {address:#x}")
+
+
+def _record_history(enabled: str | None, *args: Any) -> None:
+    """There is none to record; to switch it off is what PyTorch does too where it is off."""
+    if enabled is not None:
+        _refused("it has no history to record")()
 
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
@@ -96,12 +120,12 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     }  # fmt: skip
     for name, function in in_c.items():
         yield torch._C, name, function
+    yield torch._C, "_cuda_record_memory_history", _record_history
+    yield torch._C, "_cuda_cudaCachingAllocator_raw_alloc", _raw_alloc
+    yield torch._C, "_cuda_cudaCachingAllocator_raw_delete", _raw_delete
     for name, what in (
         ("_cuda_memorySnapshot", "there is no snapshot of its blocks"),
-        ("_cuda_record_memory_history", "it has no history to record"),
         ("_cuda_record_memory_history_legacy", "it has no history to record"),
-        ("_cuda_cudaCachingAllocator_raw_alloc", "there is no memory outside tensors"),
-        ("_cuda_cudaCachingAllocator_raw_delete", "there is no memory outside tensors"),
         ("_cuda_cudaCachingAllocator_enable", "it cannot be switched"),
         ("_cuda_changeCurrentAllocator", "it cannot be exchanged"),
         ("_cuda_customAllocator", "it cannot be exchanged"),

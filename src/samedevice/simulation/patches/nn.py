@@ -11,8 +11,10 @@ from typing import Any
 import torch
 
 from samedevice.simulation.device.devices import CPU, device_of
+from samedevice.simulation.rules import dtypes
 from samedevice.simulation.rules.composite_kernels import Kernel
 from samedevice.simulation.rules.errors import attention_on_several_devices, compare, found_two_devices
+from samedevice.simulation.rules.tensor_iterator import broadcast
 from samedevice.simulation.tensor.transfers import move
 
 _original_lengths = torch._VF._pack_padded_sequence
@@ -102,10 +104,17 @@ def _cell(
     hidden_bias: Any = None,
 ) -> Any:
     """native/RNN.cpp, lstm_cell and gru_cell: for a GPU's fused kernel the products are made without the biases."""
-    if device_of(inputs) is not CPU:
-        state, *memory = [hidden] if isinstance(hidden, torch.Tensor) else hidden
-        compare("wrapper_CUDA_mm", ("self", inputs), ("mat2", input_weight))
-        compare("wrapper_CUDA_mm", ("self", state), ("mat2", hidden_weight))
+    state, *memory = [hidden] if isinstance(hidden, torch.Tensor) else hidden
+    shape = [inputs.size(0), hidden_weight.size(1)]
+    # check_rnn_cell_forward_input and check_rnn_cell_forward_hidden refuse other shapes, before anything is compared.
+    shapes_fit = inputs.size(1) == input_weight.size(1) and all(list(x.shape) == shape for x in (state, *memory))
+    if device_of(inputs) is not CPU and shapes_fit:
+        for factor, weight in ((inputs, input_weight), (state, hidden_weight)):
+            compare("wrapper_CUDA_mm", ("self", factor), ("mat2", weight))
+            dtypes.expect_one(factor, weight)
+        if memory and memory[0].dtype is not inputs.dtype:  # read by the fused kernel
+            names = dtypes.name_of(inputs), dtypes.name_of(memory[0])
+            raise RuntimeError(f"expected scalar type {names[0]} but found {names[1]}")
         biases = ("input_bias", input_bias), ("hidden_bias", hidden_bias)
         if memory:
             compare(method, ("input_gates", inputs), ("hidden_gates", state), ("cx", memory[0]), *biases)
@@ -128,9 +137,15 @@ def _cdist(compose: Any, x1: Any, x2: Any, p: float = 2.0, compute_mode: int | N
 
 
 def _cosine_similarity(compose: Any, first: Any, second: Any, dim: int = 1, *rest: Any) -> Any:
-    """native/Distance.cpp, cosine_similarity: eps, made where the first is, clamps the norm of the second."""
+    """native/Distance.cpp, cosine_similarity: eps, made where the first is, clamps the norm of the second.
+
+    Before, the common dtype and the shapes are looked at, and then the dimension.
+    """
     rank = max(first.dim(), second.dim(), 1)
-    if -rank <= dim < rank:
+    dtype = torch.promote_types(first.dtype, second.dtype)
+    if dtype.is_floating_point:
+        broadcast(list(first.shape), list(second.shape))
+    if dtype.is_floating_point and -rank <= dim < rank:
         compare("wrapper_CUDA_clamp_min__Tensor", ("self", second), ("min", first))
     return compose(first, second, dim, *rest)
 
@@ -175,8 +190,10 @@ def _is_efficient(query: Any, value: Any) -> bool:
 
 
 def _rms_norm(compose: Any, inputs: Any, normalized_shape: Any, weight: Any = None, *rest: Any) -> Any:
-    """native/layer_norm.cpp, rms_norm: on CUDA one fused kernel, with its generated check."""
-    compare("wrapper_CUDA___fused_rms_norm", ("input", inputs), ("weight", weight))
+    """native/layer_norm.cpp, rms_norm: shapes first, then on CUDA one fused kernel, with its generated check."""
+    shape = list(normalized_shape)
+    if list(inputs.shape)[-len(shape) :] == shape and (weight is None or list(weight.shape) == shape):
+        compare("wrapper_CUDA___fused_rms_norm", ("input", inputs), ("weight", weight))
     return compose(inputs, normalized_shape, weight, *rest)
 
 
@@ -189,8 +206,13 @@ def _batch_norm(compose: Any, inputs: Any, weight: Any, bias: Any, *rest: Any) -
 
 
 def _prelu(compose: Any, inputs: Any, weight: Any) -> Any:
-    """native/Activation.cpp, prelu: the weight, a scalar too, meets the generated check of _prelu_kernel."""
-    compare("wrapper_CUDA___prelu_kernel", ("self", inputs), ("weight", weight))
+    """native/Activation.cpp, prelu: the weight, a scalar too, meets the generated check of _prelu_kernel.
+
+    Before, its dtype and its number of channels are compared.
+    """
+    channels = inputs.size(1) if inputs.dim() > 1 else 1
+    if inputs.dtype is weight.dtype and weight.dim() < 2 and weight.numel() in (1, channels):
+        compare("wrapper_CUDA___prelu_kernel", ("self", inputs), ("weight", weight))
     return compose(inputs, weight)
 
 

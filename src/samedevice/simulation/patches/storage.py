@@ -91,7 +91,10 @@ def set_(self: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
     source = args[0] if args else kwargs.get("source")
     storage = source._untyped_storage if isinstance(source, torch.TypedStorage) else source
     here, there = (getattr(x, "_samedevice_device", CPU) for x in (self, storage))
-    if storage is not None and here != there and self.layout is torch.strided:
+    if self.requires_grad and self.is_leaf and torch.is_grad_enabled():
+        return _set(self, *args, **kwargs)  # refused, by PyTorch, as another dtype is
+    fits = not isinstance(source, torch.Tensor) or source.dtype is self.dtype
+    if storage is not None and here != there and self.layout is torch.strided and fits:
         # native/Resize.h, checkSetStorage
         raise RuntimeError(
             f'Attempted to set the storage of a tensor on device "{here}" to a storage on different device "{there}".  '

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from samedevice.simulation.device.devices import CPU
+from samedevice.simulation.device.devices import CPU, not_equal
 from samedevice.simulation.rules import convolution, indexing, linear_algebra
 from samedevice.simulation.rules.dtypes import name_of
 from samedevice.simulation.rules.errors import (
@@ -18,11 +18,28 @@ from samedevice.simulation.rules.errors import (
     attention_on_several_devices,
     expected_device,
     found_two_devices,
-    not_equal,
 )
 from samedevice.simulation.rules.tensor_iterator import generated, named, shapes_fit, tensor_iterator
 
+_MAY_BE_PARTS = (torch.float16, torch.float32, torch.float64)  # of complex numbers
+
 Check = Callable[[Any, Sequence[Any], Any], torch.device | None]
+
+
+def _fused_step(operator: Any, operands: Sequence[Any], args: Any) -> torch.device | None:
+    """native/cuda/FusedAdamKernel.cu and FusedSgdKernel.cu, where the learning rate is a tensor.
+
+    One on the CPU is read as a number, and nothing is compared then.
+    """
+    home: torch.device = operands[0].device
+    single = {name: named(operands, name) for name in ("grad_scale", "found_inf", "lr")}
+    lists = [x for x in operands if x.name not in single]
+    if operator.overload != "tensor_lr" or home is CPU or any(x.device != home for x in lists):
+        return None
+    for name, operand in single.items() if single["lr"].device is not CPU else ():
+        if operand is not None and operand.device != home:
+            raise RuntimeError(f"{name} must be on the same GPU device as the params")
+    return home
 
 
 def _where(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
@@ -159,7 +176,14 @@ def _addcmul(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
 
 
 def _complex(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
-    """native/TensorFactories.cpp, complex and polar: a result made where the first is meets the generated check."""
+    """native/TensorFactories.cpp, complex and polar: a result made where the first is meets the generated check.
+
+    Before it is made, complex_check_floating looks at the dtypes.
+    """
+    inputs = operands[-2:]
+    if not operands[0].is_out and any(x.tensor.dtype not in _MAY_BE_PARTS for x in inputs):
+        names = " and ".join(name_of(x.tensor) for x in inputs)
+        raise RuntimeError(f"Expected both inputs to be Half, Float or Double tensors but got {names}")
     return generated(operator, operands, f"wrapper_CUDA_out_{operator.name}_out")
 
 
@@ -237,6 +261,9 @@ BY_HAND: dict[str, Check] = {
     "_foreach_div_": _foreach_by_a_number,
     "_foreach_mul": _foreach_by_a_number,
     "_foreach_mul_": _foreach_by_a_number,
+    "_fused_adam_": _fused_step,
+    "_fused_adamw_": _fused_step,
+    "_fused_sgd_": _fused_step,
     "_nested_from_padded": _from_padded,
     "_nested_tensor_from_tensor_list": _joined,
     "_nested_view_from_buffer": _at_first,

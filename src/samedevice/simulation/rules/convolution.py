@@ -100,6 +100,11 @@ def check(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     inputs, weight, *_ = operands
     _shapes_fit(args)
     name = method(inputs.tensor, weight.tensor, inputs.device is not CPU, Parameters(*args[3:9]))
+    if name == "wrapper_CUDA__slow_conv3d_forward":  # a kernel that CUDA has not: the dispatcher refuses it
+        kernel: Any = torch.ops.aten.slow_conv3d_forward.default
+        kernel.redispatch(
+            torch._C.DispatchKeySet(torch._C.DispatchKey.CUDA), *args[:2], [1] * 3, None, [1] * 3, [0] * 3
+        )
     for other in operands[1:] if compares_types(name) else ():
         if other.device.type != inputs.device.type:
             kind = other.name

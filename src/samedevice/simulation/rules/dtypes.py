@@ -3,6 +3,7 @@
 Only an operator that has failed is looked at. What the CPU computes and CUDA does not is in known_differences.toml.
 """
 
+import functools
 import re
 from collections.abc import Callable
 from typing import Any
@@ -29,6 +30,67 @@ def text_of_cuda(operator: Any, args: Any, text: str) -> str | None:
         return _argument(packet, text)
     translate = _BY_OPERATOR.get(packet)
     return translate(args, text) if translate else None
+
+
+def text_of_cuda_composed(operator: Any, args: Any, text: str) -> str | None:
+    """As `text_of_cuda`, for embedding, which looks at its indices before it is composed of others."""
+    if operator is not torch.ops.aten.embedding.default or device_of(args[1]) is CPU:
+        return None
+    return text_of_cuda(operator, args, text)
+
+
+def refuse(operator: Any, args: Any, kwargs: Any, compute: Callable[..., Any]) -> None:
+    """Raise what CUDA says of dtypes that it has no kernel for and the CPU has; of other mistakes the CPU tells first.
+
+    `compute` runs the operator on the CPU. It is given copies here, so a refused call changes nothing.
+    """
+    text = _UNCOMPUTED[operator._schema.name.partition("::")[2]](args)
+    if text is None:
+        return
+    copy: Any = torch.ops.aten.clone.default
+    arguments, named = torch.utils._pytree.tree_map_only(
+        torch.Tensor, lambda x: compute(copy._op, (), (x,), {}), (args, kwargs)
+    )
+    try:
+        result = compute(operator._op, (), arguments, named)
+    except NotImplementedError:
+        raise text from None
+    except RuntimeError as error:
+        if "scalar type" in str(error) or "mixed dtype" in str(error):
+            raise text from None
+        return  # told where the operator really runs
+    # What has no elements reaches no kernel, except of dot; a factor without any is enough.
+    empty = isinstance(text, NotImplementedError) and (
+        result.numel() == 0 or any(x.numel() == 0 for x in args[-2:] if isinstance(x, torch.Tensor))
+    )
+    if not empty or result.dim() == 0:
+        raise text
+
+
+def _no_integers(name: str, args: Any) -> Exception | None:
+    """native/cuda/Blas.cpp: cuBLAS multiplies no integers."""
+    first = args[0]
+    if first.is_floating_point() or first.is_complex():
+        return None
+    return NotImplementedError(f"\"{name}\" not implemented for '{name_of(first)}'")
+
+
+def _one_kind(number: int, args: Any) -> Exception | None:
+    """native/cuda/layer_norm_kernel.cu and group_norm_kernel.cu: how weights, from argument `number` on, are read."""
+    leading = args[0].shape[: args[0].dim() - len(args[1])] if number == 2 else args[0].shape[:1]
+    if 0 in leading:
+        return None  # no row, so no kernel
+    for parameter in args[number : number + 2]:
+        if isinstance(parameter, torch.Tensor) and parameter.dtype is not args[0].dtype:
+            return RuntimeError(f"expected scalar type {name_of(args[0])} but found {name_of(parameter)}")
+    return None
+
+
+def expect_one(mat1: torch.Tensor, mat2: torch.Tensor) -> None:
+    """native/cuda/Blas.cpp, addmm_out_cuda_impl."""
+    names = [_NAMES_IN_CPP.get(x.dtype, name_of(x)) for x in (mat1, mat2)]
+    if mat1.dtype is not mat2.dtype:
+        raise RuntimeError(f"expected mat1 and mat2 to have the same dtype, but got: {names[0]} != {names[1]}")
 
 
 def _argument(packet: str, text: str) -> str:
@@ -85,4 +147,23 @@ _BY_OPERATOR: dict[str, Callable[[Any, str], str | None]] = {
     "masked_fill_": _masked_fill,
     "masked_scatter": _masked_scatter,
     "masked_scatter_": _masked_scatter,
+}
+
+_PRODUCTS = {
+    "addmm_cuda": ("mm", "addmm", "addmm_", "addbmm", "addbmm_"),
+    "baddbmm_cuda": ("bmm", "baddbmm", "baddbmm_"),
+    "addmv_impl_cuda": ("mv", "addmv", "addmv_"),
+    "dot": ("dot", "vdot"),
+}
+_UNCOMPUTED: dict[str, Callable[[Any], Exception | None]] = {
+    "native_layer_norm": functools.partial(_one_kind, 2),
+    "native_group_norm": functools.partial(_one_kind, 1),
+    **{packet: functools.partial(_no_integers, name) for name, packets in _PRODUCTS.items() for packet in packets},
+}
+
+# The operators of which CUDA computes fewer dtypes: see `refuse`.
+OF_FEWER_DTYPES = {
+    getattr(getattr(torch.ops.aten, packet), overload)
+    for packet in _UNCOMPUTED
+    for overload in getattr(torch.ops.aten, packet).overloads()
 }

@@ -81,11 +81,3 @@ def inference_tensor() -> NoReturn:
         "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal "
         "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
     )
-
-
-def not_equal(expression: str) -> NoReturn:
-    """c10/util/Exception.h, a TORCH_CHECK without a text of its own."""
-    raise RuntimeError(
-        f"Expected {expression} to be true, but got false.  (Could this error message be improved?  If so, please "
-        "report an enhancement request to PyTorch.)"
-    )

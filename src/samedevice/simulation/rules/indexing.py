@@ -8,8 +8,8 @@ from typing import Any
 
 import torch
 
-from samedevice.simulation.device.devices import CPU
-from samedevice.simulation.rules.errors import found_two_devices, not_equal
+from samedevice.simulation.device.devices import CPU, not_equal
+from samedevice.simulation.rules.errors import found_two_devices
 from samedevice.simulation.rules.tensor_iterator import generated, named, tensor_iterator
 
 

@@ -14,9 +14,9 @@ from typing import Any, NoReturn
 
 import torch
 
-from samedevice.simulation.device.devices import CPU, device_of
+from samedevice.simulation.device.devices import CPU, device_of, not_equal
 from samedevice.simulation.rules import native_functions
-from samedevice.simulation.rules.errors import accuse, compare, not_equal
+from samedevice.simulation.rules.errors import accuse, compare
 from samedevice.simulation.rules.tensor_iterator import Operand, broadcast, generated, named, tensor_iterator
 
 _KEYS = torch._C.DispatchKey

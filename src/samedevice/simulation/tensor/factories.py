@@ -148,7 +148,8 @@ def _factory(original: Any, name: str) -> Any:
         ):
             return make(device, args, kwargs, named)
         generators.check_generator(kwargs.get("generator"), device)
-        return original(*args, device=device, **kwargs)
+        on_cpu: torch.Tensor = original(*args, device=device, **kwargs)
+        return ownership.owned(on_cpu) if functorch.is_wrapped(on_cpu) else on_cpu
 
     _makers[original] = make
     return factory

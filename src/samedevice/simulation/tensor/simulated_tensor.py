@@ -268,6 +268,8 @@ def run(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
         if func in layouts.ON_CPU:
             return result
     else:
+        if func in dtypes.OF_FEWER_DTYPES and device is not CPU:
+            dtypes.refuse(func, args, kwargs or {}, _call_below)
         try:
             result = (_with_views if _met_complex else _call_below)(func._op, (), args, kwargs or {})
         except NotImplementedError as error:
@@ -348,7 +350,13 @@ def _compose(func: Any, key: Any, args: Any, kwargs: Any) -> Any:
         inside = [index for index in range(len(args)) if made_inside.made_inside(args, index)]
         if inside:  # passed on from here they are held by Python, and could not be told any more
             args = tuple(wrap(arg, home) if index in inside else arg for index, arg in enumerate(args))
-    result = kernel(*args, **kwargs)
+    try:
+        result = kernel(*args, **kwargs)
+    except RuntimeError as error:
+        text = dtypes.text_of_cuda_composed(func, args, str(error))
+        if text is None:
+            raise
+        raise RuntimeError(text) from None
     if (
         type(result) is torch.Tensor
         and home.type == "cuda"

@@ -30,7 +30,7 @@ from samedevice.simulation.tensor.simulated_tensor import (
 )
 from samedevice.simulation.tensor.subclasses import as_subclass
 
-_to = torch.Tensor.to
+_to, _cpu = torch.Tensor.to, torch.Tensor.cpu
 _type = torch.Tensor.type
 _copy = torch.Tensor.copy_
 _setitem = torch.Tensor.__setitem__
@@ -192,10 +192,15 @@ def to(self: torch.Tensor, *args: Any, copy: bool = False, **kwargs: Any) -> tor
 
 
 @_subclasses_first
-def cuda(self: torch.Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> torch.Tensor:
+def cuda(
+    self: torch.Tensor, device: Any = None, non_blocking: bool = False, *, memory_format: Any = None
+) -> torch.Tensor:
     # torch/csrc/autograd, python_variable_methods.cpp, THPVariable_cuda
     if isinstance(device, bool) or not isinstance(device, int | str | torch.device | None):
         raise TypeError(f"cuda(): argument 'device' (position 1) must be torch.device, not {type(device).__name__}")
+    if not isinstance(non_blocking, bool) and type(non_blocking).__module__ != "numpy":
+        kind = type(non_blocking).__name__
+        raise TypeError(f"cuda(): argument 'non_blocking' (position 2) must be bool, not {kind}")
     target = resolve("cuda" if device is None else torch.device(device))
     if target.type != "cuda":
         raise RuntimeError("Invalid device, must be cuda device")
@@ -203,7 +208,9 @@ def cuda(self: torch.Tensor, device: Any = None, non_blocking: bool = False, mem
 
 
 @_subclasses_first
-def cpu(self: torch.Tensor, *, memory_format: Any = None) -> torch.Tensor:
+def cpu(self: torch.Tensor, *args: Any, memory_format: Any = None) -> torch.Tensor:
+    if args:
+        return _cpu(self, *args)  # refused, by PyTorch
     return move(self, CPU, None, memory_format)
 
 
