@@ -12,7 +12,6 @@ from lighthouse import measure
 
 ROOT = Path(__file__).resolve().parents[2]
 PERFECT = dict.fromkeys(measure.BUDGET, 1.0)
-TIMES = {"largest-contentful-paint": {"numericValue": 1500.4}, "total-byte-weight": {"numericValue": 70_000}}
 
 
 def a_report(audit=1, **scores):
@@ -21,27 +20,37 @@ def a_report(audit=1, **scores):
             name: {"score": score, "auditRefs": [{"id": f"an audit of {name}", "weight": 7}, {"id": "n", "weight": 0}]}
             for name, score in {**PERFECT, **scores}.items()
         },
-        "audits": {f"an audit of {name}": {"score": audit} for name in PERFECT} | {"n": {"score": None}} | TIMES,
+        "audits": {f"an audit of {name}": {"score": audit} for name in PERFECT} | {"n": {"score": None}},
     }
 
 
-def test_a_score_is_the_median_of_its_runs():
-    runs = [a_report(performance=score) for score in (0.62, 0.99, 1.0)]
-    assert measure.medians(runs) == {
+@pytest.fixture
+def measured(monkeypatch):
+    """The scores of a page whose runs are given as Lighthouse's reports."""
+
+    def of_runs(*reports):
+        left = list(reports)
+        monkeypatch.setattr(measure, "report", lambda url, options: left.pop())
+        monkeypatch.setattr(measure, "RUNS", len(reports))
+        return measure.measured("http://127.0.0.1/", [])
+
+    return of_runs
+
+
+def test_a_score_is_the_median_of_its_runs(measured):
+    assert measured(*[a_report(performance=score) for score in (0.62, 0.99, 1.0)]) == {
         "performance": 99,
         "accessibility": 100,
         "best-practices": 100,
         "seo": 100,
-        "largest_contentful_paint_ms": 1500,
-        "total_byte_weight": 70_000,
         "amiss": [],
     }
 
 
-def test_what_is_below_the_budget_is_named_with_page_device_and_audits():
-    fine = measure.medians([a_report(performance=0.99)])
-    slow = measure.medians([a_report(performance=0.98)])
-    wrong = measure.medians([a_report(audit=0, seo=0.99)])
+def test_what_is_below_the_budget_is_named_with_page_device_and_audits(measured):
+    fine = measured(a_report(performance=0.99))
+    slow = measured(a_report(performance=0.98))
+    wrong = measured(a_report(audit=0, seo=0.99))
     assert measure.below_budget({"": {"phone": fine, "laptop": fine}}) == []
     assert measure.below_budget({"a/": {"phone": slow, "laptop": fine}}) == [
         "/a/ on a phone: performance 98, at least 99 are wanted"
@@ -68,29 +77,30 @@ def test_the_pages_at_the_top_and_the_heaviest_lesson_and_error_page_are_measure
 
 
 def test_text_is_served_compressed_and_a_missing_page_is_missing(tmp_path):
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a/index.html").write_text("<p>text</p>")
-    (tmp_path / "a/picture.png").write_bytes(b"\x89PNG")
-    with measure.served(tmp_path) as host:
-        with urllib.request.urlopen(f"{host}a/") as page:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site/index.html").write_text("<p>text</p>")
+    (tmp_path / "site/picture.png").write_bytes(b"\x89PNG")
+    with measure.serve(tmp_path / "site") as server:
+        address = f"http://127.0.0.1:{server.server_address[1]}/site/"
+        with urllib.request.urlopen(address) as page:
             assert page.headers["Content-Encoding"] == "gzip"
             assert page.headers["Content-Type"].startswith("text/html")
             assert gzip.decompress(page.read()) == b"<p>text</p>"
-        with urllib.request.urlopen(f"{host}a/picture.png") as picture:
+        with urllib.request.urlopen(f"{address}picture.png") as picture:
             assert picture.headers["Content-Encoding"] is None
             assert picture.read() == b"\x89PNG"
         with pytest.raises(urllib.error.HTTPError, match="404"):
-            urllib.request.urlopen(f"{host}b/")
+            urllib.request.urlopen(f"{address}b.html")
+        server.shutdown()
 
 
-@pytest.mark.parametrize(("here", "named"), [([], "Node.js 20"), (["node"], "Chromium or Chrome")])
-def test_what_is_missing_is_named_in_one_sentence(monkeypatch, tmp_path, capsys, here, named):
-    monkeypatch.setattr(measure.shutil, "which", lambda name: name if name in here else None)
-    monkeypatch.setattr(measure, "PROGRAM", tmp_path)
-    assert measure.main() == 2
-    said = capsys.readouterr().err
-    assert named in said
-    assert said.count("\n") == 1
+def test_a_run_that_fails_ends_with_what_lighthouse_said(monkeypatch, tmp_path):
+    program = tmp_path / "lighthouse"
+    program.write_text("#!/bin/sh\necho No Chrome installations found. >&2\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(measure, "PROGRAM", program)
+    with pytest.raises(SystemExit, match=r"Lighthouse failed on http://127.0.0.1/: No Chrome installations found\."):
+        measure.measured("http://127.0.0.1/", [])
 
 
 def test_lighthouse_is_pinned_and_its_lock_names_no_host():
