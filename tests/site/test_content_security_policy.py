@@ -119,7 +119,8 @@ def test_a_table_is_aligned_without_a_style_and_a_sentence_may_name_one(build_sm
 @pytest.fixture
 def being_edited(tmp_path):
     """`mkdocs serve` on a home page and a copy of the package with a few messages: its address, and their file."""
-    shutil.copy(ROOT / "mkdocs.yml", tmp_path)
+    for name in ("mkdocs.yml", "CONTRIBUTING.md", "MAINTAINING.md"):
+        shutil.copy(ROOT / name, tmp_path)
     shutil.copytree(ROOT / "docs", tmp_path / "docs", ignore=shutil.ignore_patterns("*.md", "__pycache__"))
     (tmp_path / "docs/index.md").write_text("# Home")
     (tmp_path / "notebooks").mkdir()

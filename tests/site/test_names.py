@@ -21,6 +21,8 @@ TAB_OF = {
     "placement-explorer/": "Reference",
     "claims/": "Reference",
     "how-it-is-verified/": "About",
+    "contributing/": "About",
+    "maintaining/": "About",
 }
 GROUPS = {
     "Start here": "01 02 03 04 05 07 08",

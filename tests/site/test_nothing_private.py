@@ -42,4 +42,6 @@ def test_no_file_is_coloured_for_a_terminal(contents):
 def test_no_page_shows_where_a_package_is_installed(tags):
     for path in tags:
         text = re.sub(r'(href|src|content)="[^"]*"', "", path.read_text(encoding="utf-8"))
+        if path.parent.name in ("contributing", "maintaining"):  # the commands there begin with .venv/bin
+            text = re.sub(r"(?<!/)\.venv", "", text)
         assert not re.search(r"/(usr|opt)/\w|site-packages|\.venv", text), path

@@ -2,16 +2,17 @@
 
 mkdocs-jupyter makes pages of notebooks; these events put right what it gets wrong, each in a module of one idea:
 repository (its address), notebooks (which files), rendering, page (headings, code, outputs), code_colours, tracebacks,
-links; navigation makes the tabs and the lessons' groups, and names gives each page one name; verified says when a
-lesson last passed, lesson_links lead on from it, lesson_index lists them all, failure_pictures draws failures, and
-explorer_page and explorer_data bring what was recorded of placements. page_template fills in the pages of docs/, with
-figures and run_tables of what runs measured, and known_differences. Of the catalog, error_pages, error_index,
-cause_pages and claims_page make Markdown through the templates of templating, with texts made safe by escaping and a
-front_matter; message_causes says which causes a message's page lists, and named_devices which its devices allow;
-catalog_files adds all of it to the site, search_entries to the search, which search_on_demand loads late and puts into
-order; search_engines and for_agents say what each page is to programs, with markdown_twin; script_comments makes
-scripts lighter. At last valid_html puts right the HTML of others, and each page gets its content_security_policy.
-offline is what differs where the site is read from a disk, and served what is not done again where it is being edited.
+links; guides makes pages of CONTRIBUTING.md and MAINTAINING.md; navigation makes the tabs and the lessons' groups, and
+names gives each page one name; verified says when a lesson last passed, lesson_links lead on from it, lesson_index
+lists them all, failure_pictures draws failures, and explorer_page and explorer_data bring what was recorded of
+placements. page_template fills in the pages of docs/, with figures and run_tables of what runs measured, and
+known_differences. Of the catalog, error_pages, error_index, cause_pages and claims_page make Markdown through the
+templates of templating, with texts made safe by escaping and a front_matter; message_causes says which causes a
+message's page lists, and named_devices which its devices allow; catalog_files adds all of it to the site,
+search_entries to the search, which search_on_demand loads late and puts into order; search_engines and for_agents say
+what each page is to programs, with markdown_twin; script_comments makes scripts lighter. At last valid_html puts right
+the HTML of others, and each page gets its content_security_policy. offline is what differs where the site is read from
+a disk, and served what is not done again where it is being edited.
 """
 
 import gc
@@ -34,11 +35,12 @@ from lessons.site.code_colours import use_few_colours
 from lessons.site.content_security_policy import with_policy
 from lessons.site.explorer_page import add_explorer_data
 from lessons.site.for_agents import TWIN, write_lists, write_twin
+from lessons.site.guides import GUIDES
 from lessons.site.lesson_links import add_links
 from lessons.site.links import check_links, links_to_notebooks
 from lessons.site.names import lesson_place, name_by_heading
 from lessons.site.navigation import add_home_page, expand_navigation, place_below_indexes
-from lessons.site.notebooks import add_notebooks, project
+from lessons.site.notebooks import add_guides, add_notebooks, project
 from lessons.site.offline import configure_offline, is_offline, lead_to_files, link_files, published, use_plain_scripts
 from lessons.site.page import finish_notebook
 from lessons.site.page_template import filled_in
@@ -82,10 +84,12 @@ def on_startup(command: str, **_: Any) -> None:
     gc.set_threshold(100_000)
 
 
-def on_serve(server: LiveReloadServer, **_: Any) -> None:
+def on_serve(server: LiveReloadServer, config: MkDocsConfig, **_: Any) -> None:
     with resources.as_file(resources.files("samedevice.catalog")) as folder:
         server.watch(str(folder))
     server.watch(str(TEMPLATES))
+    for guide in GUIDES.values():
+        server.watch(str(project(config) / guide.file))
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -102,7 +106,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 @event_priority(100)  # before mkdocs-jupyter, which takes over the notebooks that it finds among the files
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    files = add_explorer_data(add_catalog(add_notebooks(files, config), config), config)
+    files = add_explorer_data(add_catalog(add_guides(add_notebooks(files, config), config), config), config)
     add_home_page(files, config)
     if _serving:
         begin_build(config, files)

@@ -1,6 +1,6 @@
-"""Which notebooks are on the site.
+"""Which files from outside docs/ are on the site: the lessons, and the guides that stand beside the README.
 
-The lessons stay in the top-level notebooks/ folder, outside docs/, where MkDocs does not look: no copy is kept.
+MkDocs does not look there. No copy is kept.
 """
 
 import json
@@ -10,6 +10,8 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 from lessons.site.build_error import BuildError
+from lessons.site.guides import GUIDES, guide_page
+from lessons.site.navigation import places
 
 
 def project(config: MkDocsConfig) -> Path:
@@ -30,4 +32,13 @@ def add_notebooks(files: Files, config: MkDocsConfig) -> Files:
         except (ValueError, KeyError, TypeError) as error:
             raise BuildError(f"{name} is not a notebook ({error!r}): restore it.") from None
         files.append(File(name, str(root), config.site_dir, config.use_directory_urls))
+    return files
+
+
+def add_guides(files: Files, config: MkDocsConfig) -> Files:
+    """Add the guides that the navigation names."""
+    pages = files.src_uris
+    for place in GUIDES.keys() & places(config.nav or []):
+        markdown = guide_page(place, project(config), config.repo_url, pages)
+        files.append(File.generated(config, place, content=markdown))
     return files

@@ -1,7 +1,8 @@
 """What search knows of each page, beside its text: what people call it, which messages it is about, and how common.
 
 Material's plugin indexes the pages' own text. The pages of errors and causes are kept out of that, because their prose
-quotes other messages; each has one entry here. docs/assets/search-order.js reads these keys, which are ours:
+quotes other messages, and so are the guides for contributors, which name everything; each has one entry here.
+docs/assets/search-order.js reads these keys, which are ours:
 
     names   what people call the page (search_topics.toml; of a lesson, the `tags` in the notebook's metadata)
     said    messages that the page is about: all wordings of an error page's, the error below a lesson's name
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from lessons.site.claims_page import PLACE
+from lessons.site.guides import GUIDES
 from samedevice.catalog import Cause, Message, load
 
 _KINDS = {"notebooks/": "Lesson", "lessons/": "Lesson", "errors/": "Fix", "causes/": "Fix", "find-the-tensor/": "Fix"}
@@ -33,6 +35,7 @@ def finish_search(index: Path, error_index: bool, notebooks: Path) -> None:
         data["docs"] += [_message(message) for message in load().messages.values()]
         data["docs"] += [_cause(cause) for cause in load().causes.values() if _has_page(cause, index.parents[1])]
         data["docs"] += _claims()
+        data["docs"] += _guides()
     names, said = topics(notebooks), _first_errors(notebooks)
     for entry in data["docs"]:
         place = re.sub(r"(/index)?\.html$", "/", entry["location"])  # of a site for reading from a disk
@@ -90,6 +93,17 @@ def _claims() -> list[dict[str, Any]]:
     ]
     about = "<p>What is said of device errors.</p>"
     return [{"location": f"{place}/", "title": "Claims checked", "text": about}, *sections]
+
+
+def _guides() -> list[dict[str, Any]]:
+    return [
+        {
+            "location": f"{place.removesuffix('.md')}/",
+            "title": guide.name,
+            "text": f"<p>{_shown(guide.description)}</p>",
+        }
+        for place, guide in GUIDES.items()
+    ]
 
 
 def _shown(sentence: str) -> str:
