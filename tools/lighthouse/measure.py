@@ -7,9 +7,9 @@ below the budget.
 Lighthouse CI (@lhci/cli) also repeats runs, serves a site and compares scores with a budget. This is why we do without
 it, in November 2026. Its last release, 0.15.1, asks for Lighthouse 12.6.1 and no other version. It brings 334 packages;
 Lighthouse alone brings 201. Among them are tmp 0.0.33 and 0.1.0, which have a known vulnerability of high severity
-(GHSA-ph9p-34f9-6g65), and the report of it has been open since February (GoogleChrome/lighthouse-ci, issue 1131). It
-would replace the server and the loop below, and nothing else: it measures phones or laptops in one go, not both, and
-its reports would still have to be reduced to the scores.
+(GHSA-ph9p-34f9-6g65), and a report of another one in them has been open since February (GoogleChrome/lighthouse-ci,
+issue 1131). It would replace the server and the loop below, and nothing else: it measures phones or laptops in one go,
+not both, and its reports would still have to be reduced to the scores.
 """
 
 import functools
