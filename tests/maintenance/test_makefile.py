@@ -103,7 +103,8 @@ def test_the_site_is_built_without_torch_and_the_tests(clone):
 def test_the_test_command_is_lint_types_and_what_bare_pytest_nbval_runs(clone):
     planned = make(clone, "--dry-run", "test").stdout
     side_by_side = " -n 2 --dist loadfile --no-loadscope-reorder"
-    for command in ("ruff check", "ruff format --check", "mypy", f"pytest --nbval{side_by_side}"):
+    mypy = "mypy || { [ $? = 2 ] && .venv/bin/mypy --num-workers 0; }"  # whose workers a busy machine does not start
+    for command in ("ruff check", "ruff format --check", mypy, f"pytest --nbval{side_by_side}"):
         assert f".venv/bin/{command}\n" in planned
     assert f".venv/bin/pytest -m slow{side_by_side}\n" in make(clone, "--dry-run", "test-rest").stdout
 
