@@ -6,7 +6,8 @@ rules/        may these tensors meet? judgement.py asks PyTorch's table of opera
               that decide most calls (tensor_iterator.py), and the checks that PyTorch wrote by hand (checks.py,
               indexing.py, convolution.py, linear_algebra.py, composite_checks.py, layouts.py for sparse and nested
               tensors), whose texts are in errors.py. made_inside.py tells what C++ made for itself
-tensor/       the tensor on a simulated GPU (simulated_tensor.py), its classes, and how it is made and moved
+tensor/       the tensor on a simulated GPU (simulated_tensor.py), what happens with each operator that it meets
+              (dispatch.py), its classes, and how it is made and moved
 patches/      what stands in for PyTorch's own modules, named as these are: cuda.py for torch.cuda, nn.py, autograd.py
 stand_ins.py  how a function that takes the place of PyTorch's equals it
 tested.py     with which releases of torch it was tested

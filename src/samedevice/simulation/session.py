@@ -25,8 +25,8 @@ from samedevice.simulation.patches import (
     torch_dispatch_mode,
 )
 from samedevice.simulation.rules import composite_checks, composite_kernels, linear_algebra
+from samedevice.simulation.stand_ins import ABSENT
 from samedevice.simulation.tensor import dtensor, factories, functorch, nested, ownership, subclasses, transfers
-from samedevice.simulation.tensor.simulated_tensor import ABSENT
 from samedevice.simulation.tested import warn_of_another_torch
 
 

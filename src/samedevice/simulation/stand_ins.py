@@ -15,6 +15,8 @@ from typing import Any
 
 import torch
 
+ABSENT: Any = object()  # put in place of an attribute of a class or module: it has none of its own
+
 modes_are_asked = torch._C._is_torch_function_mode_enabled
 _classes_are_asked = torch._C._is_torch_function_enabled
 _asks_nothing = torch._C._disabled_torch_function_impl

@@ -46,7 +46,7 @@ class State:
         # device/pinned_memory.py
         self.pinned_counts: dict[str, Count] = {}
         self.pinned_waiting: Counter[int] = Counter()  # how many blocks of each size are kept for later
-        # tensor/simulated_tensor.py: who looks at operators before they run, and who carries out those of a namespace
+        # tensor/dispatch.py: who looks at operators before they run, and who carries out those of a namespace
         self.before_operators: list[Callable[[Any, Any, Any, torch.device], None]] = []
         self.carried_out: dict[str, Callable[[Any, Any, Any], Any]] = {}
         # tensor/transfers.py and rules/judgement.py: who is told of each copy from one device to another

@@ -201,12 +201,13 @@ def resolve(device: Any) -> torch.device:
 def device_of(tensor: torch.Tensor) -> torch.device:
     """Where a tensor is: what a simulated tensor carries, else what torch says. The CPU is always the object CPU."""
     device: torch.device | None = getattr(tensor, "_samedevice_device", None)
-    if device is None:
-        if overridden(tensor):
-            with torch._C.DisableTorchFunction():  # the program has not asked, so nothing of its own is called
-                device = tensor.device
-        else:
+    if device is not None:
+        return device
+    if overridden(tensor):
+        with torch._C.DisableTorchFunction():  # the program has not asked, so nothing of its own is called
             device = tensor.device
+    else:
+        device = tensor.device
     return CPU if device.type == "cpu" else device
 
 

@@ -42,10 +42,11 @@ def made(storage: torch.UntypedStorage, index: int) -> None:
         return
     allocation = Allocation(storage, _freed)
     allocation.address, allocation.size = address, size
-    allocation.gpu = _allocator(index)
+    allocation.gpu = now.allocators.get(index) or _allocator(index)
     now.followed[address] = allocation
-    now.memory_journal.append(allocation)
-    if len(now.memory_journal) > _LONG:
+    journal = now.memory_journal
+    journal.append(allocation)
+    if len(journal) > _LONG:
         read()
 
 

@@ -13,8 +13,9 @@ from samedevice.simulation.rules import made_inside
 from samedevice.simulation.stand_ins import at_the_caller, modes_are_asked, overridden
 from samedevice.simulation.tensor import functorch, ownership
 from samedevice.simulation.tensor.set_data import LEFT_BEHIND, moved_after
-from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor, wrap
+from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 from samedevice.simulation.tensor.transfers import move, type_
+from samedevice.simulation.tensor.wrapping import wrap
 
 _grad = torch.Tensor.grad
 _register_hook = torch.Tensor.register_hook
@@ -48,10 +49,11 @@ def _get_grad(self: torch.Tensor) -> Any:
     gradient: Any = at_the_caller(_grad.__get__, self) if may_warn else _grad.__get__(self)
     if gradient is None or not isinstance(gradient, torch.Tensor):
         return gradient  # None, or what overrides this returns
-    if isinstance(self, SimulatedTensor) and type(gradient) is torch.Tensor and not hasattr(gradient, LEFT_BEHIND):
-        gradient = wrap(gradient, self.device)  # made in C++ by backward, on what it took for this device
-        _grad.__set__(self, gradient)
-    if not isinstance(self, SimulatedTensor) and _belongs_to_the_cpu(gradient):
+    if isinstance(self, SimulatedTensor):
+        if type(gradient) is torch.Tensor and not hasattr(gradient, LEFT_BEHIND):
+            gradient = wrap(gradient, self.device)  # made in C++ by backward, on what it took for this device
+            _grad.__set__(self, gradient)
+    elif _belongs_to_the_cpu(gradient):
         gradient = ownership.plain(gradient.cpu())
         _grad.__set__(self, gradient)
     gradient._samedevice_owner = weakref.ref(self)  # transfers.py puts it back when `x.grad.data = y` moves it
@@ -72,8 +74,7 @@ def _set_grad(self: torch.Tensor, gradient: torch.Tensor | None) -> None:
     """torch/csrc/autograd/python_variable.cpp, THPVariable_set_grad."""
     if overridden(self):
         return _grad.__set__(self, gradient)
-    expected = getattr(self, "grad_dtype", self.dtype) if self.is_leaf else self.dtype  # only a leaf tells of it
-    if isinstance(gradient, torch.Tensor) and gradient is not self and expected in (gradient.dtype, None):
+    if isinstance(gradient, torch.Tensor) and gradient is not self and _has_dtype_of(gradient, self):
         given, here = device_of(gradient), device_of(self)
         if given.type != here.type:
             raise RuntimeError(
@@ -93,6 +94,12 @@ def _set_grad(self: torch.Tensor, gradient: torch.Tensor | None) -> None:
     if before is not None and before is not gradient:
         before.__dict__.pop("_samedevice_owner", None)
         moved_after(before)
+
+
+def _has_dtype_of(gradient: torch.Tensor, tensor: torch.Tensor) -> bool:
+    """Whether a gradient has the dtype that this tensor's has to have; only a leaf tells of it."""
+    expected = getattr(tensor, "grad_dtype", tensor.dtype) if tensor.is_leaf else tensor.dtype
+    return expected in (gradient.dtype, None)
 
 
 def swap_tensors(t1: torch.Tensor, t2: torch.Tensor) -> None:

@@ -21,7 +21,8 @@ from samedevice.simulation.rules import judgement, made_inside
 from samedevice.simulation.rules.composite_kernels import Kernel
 from samedevice.simulation.stand_ins import overridden
 from samedevice.simulation.tensor import functorch
-from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor, unwrap, wrap
+from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
+from samedevice.simulation.tensor.wrapping import unwrap, wrap
 
 # Each as native_functions.yaml names it, without its overloads; many make tensors only for out= or for empty inputs.
 _MAKE_TENSORS_INSIDE = (

@@ -23,23 +23,24 @@ def group_tensors_by_device_and_dtype(lists: Sequence[Sequence[Any]], with_indic
         return _group(lists, with_indices)  # which refuses them
     groups: _Groups = {}
     for index, first in enumerate(lists[0]):
-        here = device_of(first)
-        nested, indices = groups.setdefault((here, first.dtype), ([[] for _ in lists], []))
-        for group, tensors in zip(nested, lists, strict=True):
+        here, dtype = device_of(first), first.dtype
+        group = groups.get((here, dtype))
+        if group is None:
+            group = groups[here, dtype] = ([[] for _ in lists], [])
+        for members, tensors in zip(group[0], lists, strict=True):
             if tensors:
-                if tensors[index] is not None:
-                    _check(first, here, tensors[index])
-                group.append(tensors[index])
+                other = tensors[index]
+                if other is not None and (other.dtype is not dtype or device_of(other) != here):
+                    _check(first, here, other)
+                members.append(other)
         if with_indices:
-            indices.append(index)
+            group[1].append(index)
     return groups
 
 
 def _check(first: torch.Tensor, here: torch.device, other: torch.Tensor) -> None:
     """Steps may be on the CPU; which dtypes go together, and the text, differ by release: its own C++ is asked."""
     there = device_of(other)
-    if first.dtype is other.dtype and here == there:
-        return
     dtypes = (first.dtype, other.dtype)
     if here != there:
         is_step = there is CPU and other.dtype in (torch.float32, torch.float64)

@@ -24,8 +24,9 @@ from samedevice.simulation import state
 from samedevice.simulation.device import devices
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.rules import judgement
-from samedevice.simulation.tensor import simulated_tensor
-from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor, unwrap, wrap
+from samedevice.simulation.tensor import dispatch
+from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
+from samedevice.simulation.tensor.wrapping import unwrap, wrap
 
 _TOLD = "gloo does the work of NCCL, on the CPU: results are as on CUDA, speed is not."
 _NAMESPACES = ("c10d", "_c10d_functional", "_c10d_functional_autograd")
@@ -155,7 +156,7 @@ def _collective(func: Any, args: Any, kwargs: Any) -> Any:
         return NotImplemented
     _refuse(func, arguments)
     places = map(device_of, judgement.tensors_of(args, kwargs))
-    return simulated_tensor.run(func, (), arguments, next((place for place in places if place is not CPU), CPU))
+    return dispatch.run(func, (), arguments, next((place for place in places if place is not CPU), CPU))
 
 
 def _carried_arguments(func: Any, args: Any, kwargs: Any) -> dict[str, Any] | None:

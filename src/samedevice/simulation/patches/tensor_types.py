@@ -13,9 +13,10 @@ import torch
 from samedevice.simulation import state
 from samedevice.simulation.device.devices import Face, device_of, resolve
 from samedevice.simulation.rules import layouts
-from samedevice.simulation.stand_ins import overridden
+from samedevice.simulation.stand_ins import ABSENT, overridden
 from samedevice.simulation.tensor import factories
-from samedevice.simulation.tensor.simulated_tensor import ABSENT, SimulatedTensor, wrap
+from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
+from samedevice.simulation.tensor.wrapping import wrap
 
 # Each name with what C++ calls its dtype.
 _TYPES = {

@@ -16,7 +16,7 @@ from samedevice.simulation.device import dispatch_modes
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.rules import judgement, made_inside
 from samedevice.simulation.tensor.classes import Twin
-from samedevice.simulation.tensor.simulated_tensor import wrap
+from samedevice.simulation.tensor.wrapping import wrap
 
 _enter = TorchDispatchMode.__enter__
 _exit = TorchDispatchMode.__exit__

@@ -39,14 +39,16 @@ def text_of_cuda_composed(operator: Any, args: Any, text: str) -> str | None:
     return text_of_cuda(operator, args, text)
 
 
-def refuse(operator: Any, args: Any, kwargs: Any, compute: Callable[..., Any]) -> None:
+def refusal_of(operator: Any) -> Callable[[Any], Exception | None] | None:
+    """What tells, of the arguments of this operator, what CUDA may say of their dtypes; None: it computes all."""
+    return _UNCOMPUTED.get(operator._schema.name.partition("::")[2]) if operator in OF_FEWER_DTYPES else None
+
+
+def refuse(text: Exception, operator: Any, args: Any, kwargs: Any, compute: Callable[..., Any]) -> None:
     """Raise what CUDA says of dtypes that it has no kernel for and the CPU has; of other mistakes the CPU tells first.
 
     `compute` runs the operator on the CPU. It is given copies here, so a refused call changes nothing.
     """
-    text = _UNCOMPUTED[operator._schema.name.partition("::")[2]](args)
-    if text is None:
-        return
     copy: Any = torch.ops.aten.clone.default
     arguments, named = torch.utils._pytree.tree_map_only(
         torch.Tensor, lambda x: compute(copy._op, (), (x,), {}), (args, kwargs)
@@ -161,7 +163,7 @@ _UNCOMPUTED: dict[str, Callable[[Any], Exception | None]] = {
     **{packet: functools.partial(_no_integers, name) for name, packets in _PRODUCTS.items() for packet in packets},
 }
 
-# The operators of which CUDA computes fewer dtypes: see `refuse`.
+# The operators of which CUDA computes fewer dtypes: see `refusal_of`.
 OF_FEWER_DTYPES = {
     getattr(getattr(torch.ops.aten, packet), overload)
     for packet in _UNCOMPUTED

@@ -14,7 +14,7 @@ import torch
 
 from samedevice.simulation import state
 from samedevice.simulation.device.devices import resolve
-from samedevice.simulation.tensor.simulated_tensor import wrap
+from samedevice.simulation.tensor.wrapping import wrap
 
 
 def start() -> None:

@@ -14,7 +14,7 @@ import torch
 # A twin lives as long as a tensor of it: a program that makes classes in a loop does not gather them.
 _twins: "weakref.WeakValueDictionary[type, type]" = weakref.WeakValueDictionary()
 _of_torch: list[type] = []  # of torch's own classes, which stay
-met_jagged = False  # whether a jagged nested tensor was made in a simulation
+simulated: Any = None  # the twin of torch.Tensor, SimulatedTensor
 
 
 class Twin(type(torch.nn.Parameter)):  # type: ignore[misc]
@@ -88,7 +88,8 @@ def _make(original: type) -> type:
     return twin
 
 
-def register(simulated: type) -> None:
-    """Make `simulated` the twin of torch.Tensor."""
-    _twins[torch.Tensor] = simulated
-    _of_torch.append(simulated)
+def register(twin: type) -> None:
+    """Make this class the twin of torch.Tensor."""
+    global simulated
+    simulated = _twins[torch.Tensor] = twin
+    _of_torch.append(twin)

@@ -19,10 +19,11 @@ from samedevice.simulation import state
 from samedevice.simulation.device import dispatch_modes, generators, sync_debug
 from samedevice.simulation.device.devices import CPU, device_of, resolve
 from samedevice.simulation.rules import layouts
-from samedevice.simulation.stand_ins import at_the_caller, modes_are_asked, overridden, stand_in
+from samedevice.simulation.stand_ins import ABSENT, at_the_caller, modes_are_asked, overridden, stand_in
 from samedevice.simulation.tensor import functorch, ownership, sparse
 from samedevice.simulation.tensor.classes import dispatches_itself, is_jagged, refuse_class
-from samedevice.simulation.tensor.simulated_tensor import ABSENT, SimulatedTensor, unwrap, wrap
+from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
+from samedevice.simulation.tensor.wrapping import unwrap, wrap
 
 _MADE_FROM_DATA = ("tensor", "as_tensor", "asarray")
 _LIKE = ("empty_like", "full_like", "ones_like", "rand_like", "randint_like", "randn_like", "zeros_like")
@@ -97,8 +98,7 @@ def _factory(original: Any, name: str) -> Any:
         elif dispatch_modes.now():
             made = _seen(original, name, device, args, kwargs, named)
         else:
-            with _drawing(name, device, kwargs.get("generator")):
-                made = _made(original, device, *args, **kwargs)
+            made = _made(original, device, *args, **kwargs)
         return made.requires_grad_() if kwargs.get("requires_grad") else made
 
     is_sparse = name.startswith("sparse_")
@@ -205,20 +205,18 @@ def _seen(original: Any, name: str, device: torch.device, args: Any, kwargs: Any
 
 def _made(original: Any, device: torch.device, *args: Any, **kwargs: Any) -> torch.Tensor:
     """A tensor that is made on the CPU and is then on a GPU; from data, that is a copy."""
+    name = original.__name__
     try:
-        made = original(*args, device="cpu", **kwargs)
+        if name.startswith("rand") or name == "normal":
+            with generators.of(device, kwargs.get("generator")):
+                made = original(*args, device="cpu", **kwargs)
+        else:
+            made = original(*args, device="cpu", **kwargs)
     except RuntimeError as error:
         raise layouts.reworded(error) from None
-    if state.now.sync_debug_level and original.__name__ in (*_MADE_FROM_DATA, "new_tensor"):
+    if state.now.sync_debug_level and name in (*_MADE_FROM_DATA, "new_tensor"):
         sync_debug.copies(made, device, False)
     return wrap(made, device)
-
-
-def _drawing(name: str, device: torch.device, generator: Any = None) -> contextlib.AbstractContextManager[None]:
-    """Where a function draws random numbers, it draws them from `generator`, or that of `device`."""
-    if name.startswith("rand") or name == "normal":
-        return generators.of(device, generator)
-    return contextlib.nullcontext()
 
 
 def _pinned(made: torch.Tensor) -> torch.Tensor:
@@ -281,8 +279,7 @@ def like(original: Any) -> Any:
             return wrap(original(unwrap(source), *args), target)  # x.new(storage) takes that memory
         if dispatch_modes.now() and source.layout is torch.strided:
             return _like_seen(original, source, target, device, args, kwargs)
-        with _drawing(original.__name__, target, kwargs.get("generator")):
-            made = _made(original, target, unwrap(source), *args, **kwargs)
+        made = _made(original, target, unwrap(source), *args, **kwargs)
         return made.requires_grad_() if kwargs.get("requires_grad") else made
 
     return made_like

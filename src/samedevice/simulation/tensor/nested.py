@@ -13,7 +13,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from samedevice.simulation.device.devices import CPU, device_of, resolve
 from samedevice.simulation.rules.errors import accuse
-from samedevice.simulation.tensor.simulated_tensor import NO_GRADIENTS_OF_NESTED
+from samedevice.simulation.tensor.dispatch import NO_GRADIENTS_OF_NESTED
 
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:

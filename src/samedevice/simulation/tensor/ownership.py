@@ -16,7 +16,8 @@ from torch.autograd.graph import saved_tensors_hooks
 
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.tensor.classes import dispatches_itself
-from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor, unwrap, wrap
+from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
+from samedevice.simulation.tensor.wrapping import unwrap, wrap
 
 _add_batch_dim, _remove_batch_dim = vmap._add_batch_dim, vmap._remove_batch_dim
 _make_dual, _unwrap_for_grad = forward_ad.make_dual, eager_transforms._unwrap_for_grad

@@ -13,7 +13,8 @@ import torch
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.rules.errors import found_two_devices
 from samedevice.simulation.tensor.classes import original_of, twin_of
-from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor, unwrap, wrap
+from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
+from samedevice.simulation.tensor.wrapping import unwrap, wrap
 
 _grad = torch.Tensor.grad
 _data = torch.Tensor.data

@@ -8,9 +8,10 @@ import torch
 from torch.nested._internal import nested_tensor
 
 from samedevice.simulation.device.devices import CPU, device_of
-from samedevice.simulation.tensor import classes
 from samedevice.simulation.tensor.classes import is_jagged, original_of, refuse_class, twin_of
-from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor, refuse_gradients_of_nested, unwrap
+from samedevice.simulation.tensor.dispatch import refuse_gradients_of_nested
+from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
+from samedevice.simulation.tensor.wrapping import meet_jagged, unwrap
 
 _new_parameter = torch.nn.Parameter.__new__
 _make_subclass = torch.Tensor._make_subclass
@@ -55,7 +56,8 @@ def make_subclass(cls: Any, data: Any, require_grad: bool = False, **options: An
 
 @functools.wraps(_make_wrapper_subclass)
 def make_wrapper_subclass(cls: Any, *args: Any, **kwargs: Any) -> Any:
-    classes.met_jagged = classes.met_jagged or is_jagged(cls)
+    if is_jagged(cls):
+        meet_jagged()
     if is_jagged(cls) and args[_DEVICE].type == "cuda":  # with this device in C++, autograd would end the process
         return _make_wrapper_subclass(cls, *args[:_DEVICE], CPU, *args[_DEVICE + 1 :], **kwargs)
     if torch.device(kwargs.get("device") or "cpu").type == "cuda":  # autograd would end the process

@@ -17,18 +17,14 @@ from samedevice.simulation.device import devices, dispatch_modes, pinned_memory,
 from samedevice.simulation.device.devices import CPU, device_of, resolve
 from samedevice.simulation.rules import layouts
 from samedevice.simulation.rules.errors import type_in_errors
-from samedevice.simulation.stand_ins import at_the_caller, overridden
+from samedevice.simulation.stand_ins import ABSENT, at_the_caller, overridden
 from samedevice.simulation.tensor import functorch, sparse
 from samedevice.simulation.tensor.classes import dispatches_itself, is_jagged, refuse_class, twin_of
+from samedevice.simulation.tensor.dispatch import refuse_gradients_of_nested
 from samedevice.simulation.tensor.set_data import exchange, moved_after
-from samedevice.simulation.tensor.simulated_tensor import (
-    ABSENT,
-    SimulatedTensor,
-    refuse_gradients_of_nested,
-    unwrap,
-    wrap,
-)
+from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 from samedevice.simulation.tensor.subclasses import as_subclass
+from samedevice.simulation.tensor.wrapping import unwrap, wrap
 
 _to, _cpu = torch.Tensor.to, torch.Tensor.cpu
 _type = torch.Tensor.type

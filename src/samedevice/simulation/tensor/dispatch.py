@@ -1,0 +1,311 @@
+"""What happens with each operator that a tensor on a simulated GPU meets: judged, computed on the CPU, wrapped again.
+
+PyTorch hands every operator below autograd to `SimulatedTensor.__torch_dispatch__`, which is `dispatch`. It is the path
+that each operator of a program takes, so it is kept short: what does not change between two calls of an operator is
+looked up once (`_Operator`), and an operator without anything unusual goes straight from `dispatch` to `_compute`.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from samedevice.simulation import state
+from samedevice.simulation.device import dispatch_modes, generators
+from samedevice.simulation.device.devices import CPU, device_of, in_forked_child, refuse_absent, resolve
+from samedevice.simulation.rules import composite_kernels, dtypes, errors, judgement, layouts, made_inside
+from samedevice.simulation.tensor import classes, wrapping
+from samedevice.simulation.tensor.wrapping import below, call_below, in_inference_mode, wrap, wrap_result
+
+NO_GRADIENTS_OF_NESTED = (
+    "samedevice does not simulate gradients of nested tensors on a GPU: compute under torch.no_grad(), keep the nested "
+    "tensor on the CPU, or pad its tensors to one shape"
+)
+
+_COMPOSED = torch._C.DispatchKey.CompositeImplicitAutograd
+_NOTHING: dict[str, Any] = {}
+
+# PyTorch calls __torch_dispatch__ with every key above Python switched off, those that resolve conjugated and negated
+# views included (c10/core/DispatchKey.h); a kernel that makes such views inside, like linalg.pinv's, then computes
+# wrongly. Only complex tensors have them: once one was met, operators run with these keys on.
+_with_keys = torch._C._ForceDispatchKeyGuard
+_included = torch._C._dispatch_tls_local_include_set
+_ABOVE_BUT_VIEWS = torch._C._dispatch_keyset_full() - torch._C._dispatch_keyset_full_after(torch._C.DispatchKey.Python)
+for _key in ("Conjugate", "Negative", "ZeroTensor"):
+    _ABOVE_BUT_VIEWS = _ABOVE_BUT_VIEWS - torch._C.DispatchKeySet(torch._C._dispatch_key_parse(_key))
+
+# What still works when the simulation has ended: looking, and bringing back (`x.detach().cpu()`, `float(x)`).
+_READING = (torch.ops.aten.detach.default, torch.ops.aten._local_scalar_dense.default)
+
+# Views that make up half of the operators of a training step, by methods that do the same and are called faster.
+_FASTER = {
+    torch.ops.aten.detach.default: torch.Tensor.detach,
+    torch.ops.aten.t.default: torch.Tensor.t,
+    torch.ops.aten.view.default: torch.Tensor.view,
+}
+
+
+class _Operator:
+    """What is the same at each call of an operator; it is asked once, since PyTorch answers slowly."""
+
+    __slots__ = ("counts_versions", "draws", "function", "is_plain", "is_view", "operator", "refusal_of")
+
+    def __init__(self, operator: Any) -> None:
+        self.operator = operator
+        self.function: Callable[..., Any] = _FASTER.get(operator, operator._op)
+        name = operator._schema.name
+        self.draws = getattr(operator, "_nondeterministic_seeded", False)  # operators of custom classes have no tags
+        self.is_view = bool(operator.is_view)
+        self.refusal_of = dtypes.refusal_of(operator)
+        self.counts_versions = name.startswith("aten::_foreach_") and "zero" not in name
+        names_a_device = any(argument.name == "device" for argument in operator._schema.arguments)
+        self.is_plain = not (self.draws or names_a_device)
+
+
+# By the operator's address, which PyTorch's own hash of it is slower than; held here, it keeps its address.
+_operators: dict[int, _Operator] = {}
+
+
+def _operator_of(func: Any) -> _Operator:
+    known = _operators.get(id(func))
+    if known is None:
+        known = _operators[id(func)] = _Operator(func)
+    return known
+
+
+def dispatch(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    """SimulatedTensor.__torch_dispatch__: compute `func` on the device where its tensors are, or refuse it.
+
+    What most operators are, one on usual tensors of one GPU that nobody observes, is all here, and at no other place.
+    """
+    now = state.now
+    device = _shared_device(args, kwargs)
+    operator = _operators.get(id(func)) or _operator_of(func)
+    if (
+        not operator.is_plain
+        or wrapping.met_unusual
+        or now.before_operators
+        or now.carried_out
+        or device is CPU
+        or device not in now.present  # on several devices, or on a GPU that is no more
+    ):
+        return _dispatch(operator, func, types, args, kwargs, device)
+    if operator.refusal_of is not None:
+        _refuse_dtypes(operator, args, kwargs or {})
+    try:
+        result = call_below(operator.function, (), args, kwargs or _NOTHING)
+    except RuntimeError as error:
+        raise _of_cuda(error, operator, args, device) from None
+    if type(result) is torch.Tensor:
+        return wrap_result(result, device, operator.is_view)
+    return _wrapped(operator, result, args, device)
+
+
+def _dispatch(operator: _Operator, func: Any, types: Any, args: Any, kwargs: Any, device: torch.device | None) -> Any:
+    """As `dispatch`, whatever the operator and its tensors are."""
+    if wrapping.met_jagged and any(classes.is_jagged(kind) for kind in types):
+        return NotImplemented  # it computes with the tensors that it holds, which come here in their turn
+    now = state.now
+    if now.carried_out and func.namespace in now.carried_out:
+        result = now.carried_out[func.namespace](func, args, kwargs)
+        if result is not NotImplemented:
+            return result
+    if device not in now.present:
+        _refuse_absent(func, args, kwargs)
+        try:
+            device = judgement.judge(func, args, kwargs or {})
+        except RuntimeError as refusal:
+            # Without the frames of who found it, which say nothing of the program.
+            raise refusal.with_traceback(None) from None
+        if device in judgement.COMPOSED:
+            return _compose(func, device, args, kwargs or {})
+    for observe in now.before_operators:
+        observe(func, args, kwargs, device)
+    if operator.draws:
+        with generators.of(device, generators.passed(args, kwargs)):
+            return run(func, args, kwargs, device)
+    return run(func, args, kwargs, device)
+
+
+def run(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
+    """Compute on the CPU, below the Python key; what is new lives on `device`."""
+    if kwargs and kwargs.get("device") is not None:
+        device, kwargs = _named(kwargs, device)
+    operator = _operator_of(func)
+    if wrapping.met_inference and not in_inference_mode():
+        if func is torch.ops.aten.detach.default and args[0].is_inference():
+            return wrap(call_below(func._op, (), args, kwargs or {}), device, counts_versions=True)
+        if _is_in_place(func):
+            if func.has_kernel_for_dispatch_key(_COMPOSED):  # of inference tensors alone: what is inside has to be met
+                return _compose(func, _COMPOSED, args, kwargs or {})
+            _refuse_writing(args[0])
+    if wrapping.met_nested and torch.is_grad_enabled():
+        tensors = list(judgement.tensors_of(args, kwargs))
+        if any(x.requires_grad for x in tensors):
+            refuse_gradients_of_nested(tensors)
+    call = _with_views if wrapping.met_complex else call_below
+    if wrapping.met_layouts and (layout := layouts.kind_of(judgement.tensors_of(args, kwargs))):
+        result = layouts.run(layout, func, args, kwargs or {}, call)
+        return result if func in layouts.ON_CPU else _wrapped(operator, result, args, device)
+    return _wrapped(operator, _compute(operator, args, kwargs or {}, device, call), args, device)
+
+
+def _compute(operator: _Operator, args: Any, kwargs: Any, device: torch.device, call: Callable[..., Any]) -> Any:
+    """Compute on the CPU what strided tensors go into; refuse what CUDA has no kernel for, in its words."""
+    if operator.refusal_of is not None and device is not CPU:
+        _refuse_dtypes(operator, args, kwargs)
+    try:
+        return call(operator.function, (), args, kwargs)
+    except RuntimeError as error:
+        raise _of_cuda(error, operator, args, device) from None
+
+
+def _refuse_dtypes(operator: _Operator, args: Any, kwargs: Any) -> None:
+    text = operator.refusal_of(args) if operator.refusal_of is not None else None
+    if text is not None:
+        dtypes.refuse(text, operator.operator, args, kwargs, call_below)
+
+
+def _of_cuda(error: RuntimeError, operator: _Operator, args: Any, device: torch.device) -> RuntimeError:
+    """What CUDA raises where the CPU raises this error."""
+    if isinstance(error, NotImplementedError):
+        return layouts.missing(error, operator.operator)
+    text = None if device is CPU else dtypes.text_of_cuda(operator.operator, args, str(error))
+    return error if text is None else RuntimeError(text)
+
+
+def _wrapped(operator: _Operator, result: Any, args: Any, device: torch.device) -> Any:
+    """What was computed, on `device`."""
+    if device is CPU and not (made_inside.is_composing() and _is_on_cpu(result)):
+        return result
+    kind = type(result)
+    if kind is torch.Tensor:
+        return wrap(result, device)
+    if kind is tuple or kind is list:
+        return kind(wrap(x, device) if type(x) is torch.Tensor else x for x in result)
+    if result is None and operator.counts_versions:
+        _count_versions(args[0])
+    return result
+
+
+def _with_views(function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    """As `call_below`, with the keys on that resolve conjugated and negated views."""
+    with _with_keys(_included(), _ABOVE_BUT_VIEWS):
+        return function(*args, **kwargs)
+
+
+def _is_on_cpu(result: Any) -> bool:
+    """Whether what was computed is on the CPU: C++ asks for meta tensors too, to learn a shape."""
+    return all(x.device.type == "cpu" for x in judgement.tensors_of((result,), None))
+
+
+def _count_versions(tensors: Any) -> None:
+    """native/cuda/Foreach*.cu counts the version of each tensor that it has written to.
+
+    For an operator on a single tensor, autograd does so.
+    """
+    torch.autograd.graph.increment_version(tensors)  # it leaves out those that have none
+    if not in_inference_mode():
+        for tensor in tensors:
+            _refuse_writing(tensor)
+
+
+def _refuse_writing(tensor: torch.Tensor) -> None:
+    """c10/core/TensorImpl.h, VariableVersion::bump: an inference tensor has no version, one detached from it has."""
+    if isinstance(tensor, torch.Tensor) and tensor.is_inference():
+        try:
+            tensor._version  # noqa: B018
+        except RuntimeError:
+            errors.inference_tensor()
+
+
+@functools.cache
+def _is_in_place(func: Any) -> bool:
+    """Whether an operator writes to its first argument."""
+    arguments = func._schema.arguments
+    return bool(arguments and arguments[0].alias_info is not None and arguments[0].alias_info.is_write)
+
+
+def _named(kwargs: Any, home: torch.device) -> tuple[torch.device, Any]:
+    """Where the result of an operator lives that names a device, and the arguments to compute it with on the CPU.
+
+    The CPU is what C++ takes a simulated tensor's device for: unless the program named it, `home` is meant.
+    """
+    device: torch.device = kwargs["device"]
+    if device.type == "cuda":
+        return resolve(device), kwargs | {"device": CPU}
+    if device.type == "cpu" and not dispatch_modes.asked():
+        return home, kwargs
+    return CPU, kwargs  # as it comes: C++ asks for meta tensors to learn a shape
+
+
+def _compose(func: Any, key: Any, args: Any, kwargs: Any) -> Any:
+    """Run an operator as PyTorch composes it of others; they come here in their turn."""
+    home = device_of(next(judgement.tensors_of(args, kwargs)))  # C++ makes a result where the first argument is
+    kernel = composite_kernels.of(func) or functools.partial(func._op_dk, key)
+    if home.type == "cuda":
+        inside = [index for index in range(len(args)) if made_inside.made_inside(args, index)]
+        if inside:  # passed on from here they are held by Python, and could not be told any more
+            args = tuple(wrap(arg, home) if index in inside else arg for index, arg in enumerate(args))
+    try:
+        result = kernel(*args, **kwargs)
+    except RuntimeError as error:
+        text = dtypes.text_of_cuda_composed(func, args, str(error))
+        if text is None:
+            raise
+        raise RuntimeError(text) from None
+    if (
+        type(result) is torch.Tensor
+        and home.type == "cuda"
+        and not result.is_meta
+        and not any(result is x for x in args)
+    ):
+        with below():
+            return wrap(result, home)
+    return result
+
+
+def _shared_device(args: Any, kwargs: Any) -> torch.device | None:
+    """The device of all tensors among the arguments; None where they differ. The hot path, hence so flat."""
+    shared, simulated = None, classes.simulated
+    for arg in (*args, *kwargs.values()) if kwargs else args:
+        kind = type(arg)
+        if kind is simulated:
+            device = arg._samedevice_device
+            if device is not shared:
+                if shared is not None:
+                    return None
+                shared = device
+        elif kind is list or kind is tuple:
+            for item in arg:
+                if isinstance(item, torch.Tensor):
+                    device = getattr(item, "_samedevice_device", CPU)
+                    if device is not shared:
+                        if shared is not None:
+                            return None
+                        shared = device
+        elif isinstance(arg, torch.Tensor):  # a parameter, another subclass, or one on the CPU
+            device = getattr(arg, "_samedevice_device", CPU)
+            if device is not shared:
+                if shared is not None:
+                    return None
+                shared = device
+    return shared
+
+
+def _refuse_absent(func: Any, args: Any, kwargs: Any) -> None:
+    if func.is_view if in_forked_child() else func in _READING:
+        return
+    # A function of its own, so that no variable of the caller holds a tensor (see made_inside.py).
+    for tensor in judgement.tensors_of(args, kwargs):
+        refuse_absent(device_of(tensor))
+
+
+def refuse_gradients_of_nested(tensors: Sequence[torch.Tensor]) -> None:
+    """Refuse a nested tensor among tensors that are to have gradients.
+
+    torch/csrc/autograd/input_metadata.cpp asks for sizes, which a nested tensor has not, and the process ends.
+    """
+    if any(x.is_nested for x in tensors):
+        raise NotImplementedError(NO_GRADIENTS_OF_NESTED)
