@@ -16,7 +16,7 @@ from samedevice.simulation import state
 from samedevice.simulation.device import devices
 from samedevice.simulation.device.caching_allocator import Allocator, Block
 
-_LONG = 4096  # entries of the journal, after which it is read
+_LONG = 2**16  # entries of the journal, after which it is read: a tenth of a second's work
 
 
 class Allocation(weakref.ref[torch.UntypedStorage]):

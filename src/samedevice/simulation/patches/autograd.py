@@ -18,6 +18,7 @@ from samedevice.simulation.tensor.transfers import move, type_
 from samedevice.simulation.tensor.wrapping import wrap
 
 _grad = torch.Tensor.grad
+_read_grad, _write_grad = _grad.__get__, _grad.__set__
 _register_hook = torch.Tensor.register_hook
 _engine_run_backward = torch.autograd._engine_run_backward
 _apply = torch.autograd.Function.__dict__["apply"]
@@ -46,16 +47,16 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
 def _get_grad(self: torch.Tensor) -> Any:
     kind = type(self)
     may_warn = (kind is torch.Tensor or kind is SimulatedTensor) and not modes_are_asked() and not self.is_leaf
-    gradient: Any = at_the_caller(_grad.__get__, self) if may_warn else _grad.__get__(self)
+    gradient: Any = at_the_caller(_read_grad, self) if may_warn else _read_grad(self)
     if gradient is None or not isinstance(gradient, torch.Tensor):
         return gradient  # None, or what overrides this returns
     if isinstance(self, SimulatedTensor):
         if type(gradient) is torch.Tensor and not hasattr(gradient, LEFT_BEHIND):
             gradient = wrap(gradient, self.device)  # made in C++ by backward, on what it took for this device
-            _grad.__set__(self, gradient)
+            _write_grad(self, gradient)
     elif _belongs_to_the_cpu(gradient):
         gradient = ownership.plain(gradient.cpu())
-        _grad.__set__(self, gradient)
+        _write_grad(self, gradient)
     gradient._samedevice_owner = weakref.ref(self)  # transfers.py puts it back when `x.grad.data = y` moves it
     return gradient
 
@@ -73,7 +74,7 @@ def _belongs_to_the_cpu(gradient: torch.Tensor) -> bool:
 def _set_grad(self: torch.Tensor, gradient: torch.Tensor | None) -> None:
     """torch/csrc/autograd/python_variable.cpp, THPVariable_set_grad."""
     if overridden(self):
-        return _grad.__set__(self, gradient)
+        return _write_grad(self, gradient)
     if isinstance(gradient, torch.Tensor) and gradient is not self and _has_dtype_of(gradient, self):
         given, here = device_of(gradient), device_of(self)
         if given.type != here.type:
@@ -89,8 +90,8 @@ def _set_grad(self: torch.Tensor, gradient: torch.Tensor | None) -> None:
                 "on the same device"
             )
             raise RuntimeError(text.partition("\0")[0])
-    before = _grad.__get__(self)
-    _grad.__set__(self, gradient)
+    before = _read_grad(self)
+    _write_grad(self, gradient)
     if before is not None and before is not gradient:
         before.__dict__.pop("_samedevice_owner", None)
         moved_after(before)
@@ -105,7 +106,7 @@ def _has_dtype_of(gradient: torch.Tensor, tensor: torch.Tensor) -> bool:
 def swap_tensors(t1: torch.Tensor, t2: torch.Tensor) -> None:
     """torch.utils.swap_tensors, which refuses tensors with weak references: those of _get_grad do not count."""
     for tensor in (t1, t2):
-        gradient = _grad.__get__(tensor)
+        gradient = _read_grad(tensor)
         if gradient is not None:
             gradient.__dict__.pop("_samedevice_owner", None)
     _swap_tensors(t1, t2)
@@ -138,8 +139,10 @@ def _can_become(shape: Any, larger: Any) -> bool:
 
 def _run_backward(outputs: Any, gradients: Any, *args: Any, **kwargs: Any) -> Any:
     fitted = tuple(
-        _fit(gradient, device_of(output), index) if isinstance(output, torch.Tensor) else gradient
-        for index, (output, gradient) in enumerate(zip(outputs, gradients, strict=True))
+        [
+            _fit(gradient, device_of(output), index) if isinstance(output, torch.Tensor) else gradient
+            for index, (output, gradient) in enumerate(zip(outputs, gradients, strict=True))
+        ]
     )
     try:
         with made_inside.composing():

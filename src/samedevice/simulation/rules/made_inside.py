@@ -8,7 +8,6 @@ what the program passes, and C++ alone holds what C++ made. So Python's referenc
 differs between versions of Python and torch, and is measured once (`learn`). It is looked at only while such code runs.
 """
 
-import contextlib
 import gc
 import sys
 import threading
@@ -29,18 +28,18 @@ _held_by_a_list = 0
 _local = threading.local()
 
 
-@contextlib.contextmanager
-def composing() -> Iterator[None]:
+class composing:  # noqa: N801 - reads as `with composing()`
     """Inside, tensors that only C++ holds were made by PyTorch for itself, and are where its other input is.
 
     For backward and vmap, whose formulas and rules no kernel can stand in front of (see composite_kernels.py).
     """
-    before = getattr(_local, "composing", False)
-    _local.composing = True
-    try:
-        yield
-    finally:
-        _local.composing = before
+
+    def __enter__(self) -> None:
+        self._before = getattr(_local, "composing", False)
+        _local.composing = True
+
+    def __exit__(self, *exception: object) -> None:
+        _local.composing = self._before
 
 
 def is_composing() -> bool:

@@ -6,6 +6,7 @@ looked up once (`_Operator`), and an operator without anything unusual goes stra
 """
 
 import functools
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ from samedevice.simulation.device import dispatch_modes, generators
 from samedevice.simulation.device.devices import CPU, device_of, in_forked_child, refuse_absent, resolve
 from samedevice.simulation.rules import composite_kernels, dtypes, errors, judgement, layouts, made_inside
 from samedevice.simulation.tensor import classes, wrapping
-from samedevice.simulation.tensor.wrapping import below, call_below, in_inference_mode, wrap, wrap_result
+from samedevice.simulation.tensor.wrapping import below, call_below, in_inference_mode, wrap, wrap_view
 
 NO_GRADIENTS_OF_NESTED = (
     "samedevice does not simulate gradients of nested tensors on a GPU: compute under torch.no_grad(), keep the nested "
@@ -46,6 +47,9 @@ _FASTER = {
 }
 
 
+_OTHER_KIND = re.compile("nested|complex")
+
+
 class _Operator:
     """What is the same at each call of an operator; it is asked once, since PyTorch answers slowly."""
 
@@ -56,11 +60,12 @@ class _Operator:
         self.function: Callable[..., Any] = _FASTER.get(operator, operator._op)
         name = operator._schema.name
         self.draws = getattr(operator, "_nondeterministic_seeded", False)  # operators of custom classes have no tags
-        self.is_view = bool(operator.is_view)
+        arguments = {argument.name for argument in operator._schema.arguments}
+        # A view of the kind of tensor that it is given: no view of another dtype, or as a nested tensor.
+        self.is_view = bool(operator.is_view) and "dtype" not in arguments and not _OTHER_KIND.search(name)
         self.refusal_of = dtypes.refusal_of(operator)
         self.counts_versions = name.startswith("aten::_foreach_") and "zero" not in name
-        names_a_device = any(argument.name == "device" for argument in operator._schema.arguments)
-        self.is_plain = not (self.draws or names_a_device)
+        self.is_plain = not self.draws and "device" not in arguments
 
 
 # By the operator's address, which PyTorch's own hash of it is slower than; held here, it keeps its address.
@@ -91,14 +96,14 @@ def dispatch(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None
         or device not in now.present  # on several devices, or on a GPU that is no more
     ):
         return _dispatch(operator, func, types, args, kwargs, device)
-    if operator.refusal_of is not None:
-        _refuse_dtypes(operator, args, kwargs or {})
+    if operator.refusal_of is not None and (refusal := operator.refusal_of(args)) is not None:
+        dtypes.refuse(refusal, func, args, kwargs or {}, call_below)
     try:
         result = call_below(operator.function, (), args, kwargs or _NOTHING)
     except RuntimeError as error:
         raise _of_cuda(error, operator, args, device) from None
     if type(result) is torch.Tensor:
-        return wrap_result(result, device, operator.is_view)
+        return wrap_view(result, device) if operator.is_view else wrap(result, device)
     return _wrapped(operator, result, args, device)
 
 
@@ -154,17 +159,13 @@ def run(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
 def _compute(operator: _Operator, args: Any, kwargs: Any, device: torch.device, call: Callable[..., Any]) -> Any:
     """Compute on the CPU what strided tensors go into; refuse what CUDA has no kernel for, in its words."""
     if operator.refusal_of is not None and device is not CPU:
-        _refuse_dtypes(operator, args, kwargs)
+        refusal = operator.refusal_of(args)
+        if refusal is not None:
+            dtypes.refuse(refusal, operator.operator, args, kwargs, call_below)
     try:
         return call(operator.function, (), args, kwargs)
     except RuntimeError as error:
         raise _of_cuda(error, operator, args, device) from None
-
-
-def _refuse_dtypes(operator: _Operator, args: Any, kwargs: Any) -> None:
-    text = operator.refusal_of(args) if operator.refusal_of is not None else None
-    if text is not None:
-        dtypes.refuse(text, operator.operator, args, kwargs, call_below)
 
 
 def _of_cuda(error: RuntimeError, operator: _Operator, args: Any, device: torch.device) -> RuntimeError:

@@ -209,9 +209,9 @@ def _made(original: Any, device: torch.device, *args: Any, **kwargs: Any) -> tor
     try:
         if name.startswith("rand") or name == "normal":
             with generators.of(device, kwargs.get("generator")):
-                made = original(*args, device="cpu", **kwargs)
+                made = original(*args, device=CPU, **kwargs)
         else:
-            made = original(*args, device="cpu", **kwargs)
+            made = original(*args, device=CPU, **kwargs)
     except RuntimeError as error:
         raise layouts.reworded(error) from None
     if state.now.sync_debug_level and name in (*_MADE_FROM_DATA, "new_tensor"):
@@ -254,12 +254,14 @@ def like(original: Any) -> Any:
             if pin_memory is not True:
                 return original(source, *args, device=device, pin_memory=pin_memory, **kwargs)  # refused, by PyTorch
             return _pinned(made_like(source, *args, device=device, **kwargs))
-        if is_jagged(type(source)):
+        kind = type(source)
+        is_usual = kind is SimulatedTensor or kind is torch.Tensor
+        if not is_usual and is_jagged(kind):
             with dispatch_modes.asking():
                 return original(source, *args, **kwargs, **({} if device is None else {"device": resolve(device)}))
-        if dispatches_itself(type(source)):  # a DTensor, which makes one of its own kind
+        if not is_usual and dispatches_itself(kind):  # a DTensor, which makes one of its own kind
             if device is not None and resolve(device).type == "cuda":
-                refuse_class(type(source))
+                refuse_class(kind)
             named = {"device": device, "pin_memory": pin_memory}
             return original(source, *args, **{name: value for name, value in named.items() if value}, **kwargs)
         here = device_of(source)

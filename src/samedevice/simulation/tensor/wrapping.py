@@ -72,17 +72,10 @@ def wrap(tensor: torch.Tensor, device: torch.device, counts_versions: bool = Fal
     return wrapped
 
 
-def wrap_result(tensor: torch.Tensor, device: torch.device, is_view: bool) -> torch.Tensor:
-    """As `wrap`, of what an operator gave for tensors on a GPU; a view has the memory of one of them.
-
-    An operator runs below torch.func, so none of its results is one that torch.func has wrapped.
-    """
-    if tensor.is_complex() or tensor.is_nested or tensor.is_inference() or tensor.layout is not torch.strided:
-        return wrap(tensor, device)
-    wrapped = _make_subclass(classes.simulated, tensor)
+def wrap_view(view: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """As `wrap`, of what an operator made of the memory of a usual tensor on this GPU: it is of the same kind."""
+    wrapped = _make_subclass(classes.simulated, view)
     wrapped._samedevice_device = device
-    if not is_view:
-        memory.made(_storage(tensor), device.index)
     return wrapped
 
 
