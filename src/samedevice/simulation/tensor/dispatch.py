@@ -2,11 +2,10 @@
 
 PyTorch hands every operator below autograd to `SimulatedTensor.__torch_dispatch__`, which is `dispatch`. It is the path
 that each operator of a program takes, so it is kept short: what does not change between two calls of an operator is
-looked up once (`_Operator`), and an operator without anything unusual goes straight from `dispatch` to `_compute`.
+looked up once (operators.py), and an operator on usual tensors of one GPU never leaves `dispatch`.
 """
 
 import functools
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,7 +15,8 @@ from samedevice.simulation import state
 from samedevice.simulation.device import dispatch_modes, generators
 from samedevice.simulation.device.devices import CPU, device_of, in_forked_child, refuse_absent, resolve
 from samedevice.simulation.rules import composite_kernels, dtypes, errors, judgement, layouts, made_inside
-from samedevice.simulation.tensor import classes, wrapping
+from samedevice.simulation.tensor import classes, operators, wrapping
+from samedevice.simulation.tensor.operators import Operator
 from samedevice.simulation.tensor.wrapping import below, call_below, in_inference_mode, wrap, wrap_view
 
 NO_GRADIENTS_OF_NESTED = (
@@ -39,54 +39,16 @@ for _key in ("Conjugate", "Negative", "ZeroTensor"):
 # What still works when the simulation has ended: looking, and bringing back (`x.detach().cpu()`, `float(x)`).
 _READING = (torch.ops.aten.detach.default, torch.ops.aten._local_scalar_dense.default)
 
-# Views that make up half of the operators of a training step, by methods that do the same and are called faster.
-_FASTER = {
-    torch.ops.aten.detach.default: torch.Tensor.detach,
-    torch.ops.aten.t.default: torch.Tensor.t,
-    torch.ops.aten.view.default: torch.Tensor.view,
-}
-
-
-_OTHER_KIND = re.compile("nested|complex")
-
-
-class _Operator:
-    """What is the same at each call of an operator; it is asked once, since PyTorch answers slowly."""
-
-    __slots__ = ("counts_versions", "draws", "function", "is_plain", "is_view", "operator", "refusal_of")
-
-    def __init__(self, operator: Any) -> None:
-        self.operator = operator
-        self.function: Callable[..., Any] = _FASTER.get(operator, operator._op)
-        name = operator._schema.name
-        self.draws = getattr(operator, "_nondeterministic_seeded", False)  # operators of custom classes have no tags
-        arguments = {argument.name for argument in operator._schema.arguments}
-        # A view of the kind of tensor that it is given: no view of another dtype, or as a nested tensor.
-        self.is_view = bool(operator.is_view) and "dtype" not in arguments and not _OTHER_KIND.search(name)
-        self.refusal_of = dtypes.refusal_of(operator)
-        self.counts_versions = name.startswith("aten::_foreach_") and "zero" not in name
-        self.is_plain = not self.draws and "device" not in arguments
-
-
-# By the operator's address, which PyTorch's own hash of it is slower than; held here, it keeps its address.
-_operators: dict[int, _Operator] = {}
-
-
-def _operator_of(func: Any) -> _Operator:
-    known = _operators.get(id(func))
-    if known is None:
-        known = _operators[id(func)] = _Operator(func)
-    return known
-
 
 def dispatch(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-    """SimulatedTensor.__torch_dispatch__: compute `func` on the device where its tensors are, or refuse it.
+    """Compute `func` on the device where its tensors are, or refuse it: SimulatedTensor.__torch_dispatch__.
 
-    What most operators are, one on usual tensors of one GPU that nobody observes, is all here, and at no other place.
+    Most operators are on usual tensors of one GPU, and nobody observes them. They are computed right here; `_dispatch`
+    does the same for all others.
     """
     now = state.now
     device = _shared_device(args, kwargs)
-    operator = _operators.get(id(func)) or _operator_of(func)
+    operator = operators.known.get(id(func)) or operators.of(func)
     if (
         not operator.is_plain
         or wrapping.met_unusual
@@ -107,8 +69,8 @@ def dispatch(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None
     return _wrapped(operator, result, args, device)
 
 
-def _dispatch(operator: _Operator, func: Any, types: Any, args: Any, kwargs: Any, device: torch.device | None) -> Any:
-    """As `dispatch`, whatever the operator and its tensors are."""
+def _dispatch(operator: Operator, func: Any, types: Any, args: Any, kwargs: Any, device: torch.device | None) -> Any:
+    """Do what `dispatch` does, whatever the operator and its tensors are."""
     if wrapping.met_jagged and any(classes.is_jagged(kind) for kind in types):
         return NotImplemented  # it computes with the tensors that it holds, which come here in their turn
     now = state.now
@@ -137,7 +99,7 @@ def run(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
     """Compute on the CPU, below the Python key; what is new lives on `device`."""
     if kwargs and kwargs.get("device") is not None:
         device, kwargs = _named(kwargs, device)
-    operator = _operator_of(func)
+    operator = operators.of(func)
     if wrapping.met_inference and not in_inference_mode():
         if func is torch.ops.aten.detach.default and args[0].is_inference():
             return wrap(call_below(func._op, (), args, kwargs or {}), device, counts_versions=True)
@@ -156,28 +118,28 @@ def run(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
     return _wrapped(operator, _compute(operator, args, kwargs or {}, device, call), args, device)
 
 
-def _compute(operator: _Operator, args: Any, kwargs: Any, device: torch.device, call: Callable[..., Any]) -> Any:
+def _compute(operator: Operator, args: Any, kwargs: Any, device: torch.device, call: Callable[..., Any]) -> Any:
     """Compute on the CPU what strided tensors go into; refuse what CUDA has no kernel for, in its words."""
     if operator.refusal_of is not None and device is not CPU:
         refusal = operator.refusal_of(args)
         if refusal is not None:
-            dtypes.refuse(refusal, operator.operator, args, kwargs, call_below)
+            dtypes.refuse(refusal, operator.overload, args, kwargs, call_below)
     try:
         return call(operator.function, (), args, kwargs)
     except RuntimeError as error:
         raise _of_cuda(error, operator, args, device) from None
 
 
-def _of_cuda(error: RuntimeError, operator: _Operator, args: Any, device: torch.device) -> RuntimeError:
+def _of_cuda(error: RuntimeError, operator: Operator, args: Any, device: torch.device) -> RuntimeError:
     """What CUDA raises where the CPU raises this error."""
     if isinstance(error, NotImplementedError):
-        return layouts.missing(error, operator.operator)
-    text = None if device is CPU else dtypes.text_of_cuda(operator.operator, args, str(error))
+        return layouts.missing(error, operator.overload)
+    text = None if device is CPU else dtypes.text_of_cuda(operator.overload, args, str(error))
     return error if text is None else RuntimeError(text)
 
 
-def _wrapped(operator: _Operator, result: Any, args: Any, device: torch.device) -> Any:
-    """What was computed, on `device`."""
+def _wrapped(operator: Operator, result: Any, args: Any, device: torch.device) -> Any:
+    """Put what was computed on `device`."""
     if device is CPU and not (made_inside.is_composing() and _is_on_cpu(result)):
         return result
     kind = type(result)
@@ -296,6 +258,7 @@ def _shared_device(args: Any, kwargs: Any) -> torch.device | None:
 
 
 def _refuse_absent(func: Any, args: Any, kwargs: Any) -> None:
+    """Refuse tensors whose GPU does not exist now, unless they are only looked at or brought back."""
     if func.is_view if in_forked_child() else func in _READING:
         return
     # A function of its own, so that no variable of the caller holds a tensor (see made_inside.py).
