@@ -14,7 +14,6 @@ from samedevice.simulation.patches import (
     comm,
     composite,
     cuda,
-    dynamo,
     foreach,
     multiprocessing,
     nccl,
@@ -184,7 +183,7 @@ class _Session:
         torch.overrides.get_default_nowrap_functions()
         torch.utils._device._device_constructors()
         self._default_device = _default_device()
-        state.begin(self._devices, from_cpu)
+        state.begin(self._devices, from_cpu, self)
         devices.power_on()
         for part in _PARTS:
             self.replace(part.replacements())
@@ -241,5 +240,3 @@ def _default_device() -> Any:
 
 
 _session = _Session()
-dynamo.without_simulation = _session.lifted
-dtensor.replace_now = _session.replace

@@ -9,7 +9,8 @@ import itertools
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 
@@ -19,10 +20,22 @@ if TYPE_CHECKING:
     from samedevice.simulation.device.memory import Allocation
 
 
+class Session(Protocol):
+    """What session.py offers to the files that it imports."""
+
+    def replace(self, replacements: Iterator[tuple[Any, str, Any]]) -> None:
+        """Put replacements in place until the simulation ends."""
+
+    def lifted(self) -> AbstractContextManager[None]:
+        """Return a context in which torch has its own functions and attributes."""
+
+
 class State:
     """What one simulation remembers; each attribute is used by the file that its comment names."""
 
-    def __init__(self, installed: int = 0, from_cpu: bool = False) -> None:
+    def __init__(self, installed: int = 0, from_cpu: bool = False, session: Session | None = None) -> None:
+        # tensor/dtensor.py and patches/dynamo.py
+        self.session = session
         # device/devices.py
         self.installed = installed  # how many GPUs, those that CUDA_VISIBLE_DEVICES hides included
         self.gpus: list[torch.device] = []
@@ -73,10 +86,10 @@ class State:
 now = State()  # without GPUs, until a simulation starts
 
 
-def begin(installed: int, from_cpu: bool) -> None:
+def begin(installed: int, from_cpu: bool, session: Session) -> None:
     """Forget the last simulation: one of this many GPUs starts."""
     global now
-    now = State(installed, from_cpu)
+    now = State(installed, from_cpu, session)
 
 
 def end() -> None:

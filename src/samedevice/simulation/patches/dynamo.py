@@ -13,11 +13,8 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from samedevice.simulation import state
 from samedevice.simulation.device.devices import device_of
-
-# Inside, torch is what it is without a simulation: session.py says how. TorchDynamo knows PyTorch's functions by their
-# identity, and notes some for good.
-without_simulation: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext
 
 
 def refusal(function: Callable[..., Any], args: Any, kwargs: Any) -> Exception | None:
@@ -27,13 +24,22 @@ def refusal(function: Callable[..., Any], args: Any, kwargs: Any) -> Exception |
     try:
         with _Faked() as faked:
             function, args, kwargs = faked.copy(function), faked.copy(args), faked.copy(kwargs)
-        with without_simulation(), _compiling(eval_frame), torch.no_grad():
+        with _without_simulation(), _compiling(eval_frame), torch.no_grad():
             eval_frame.optimize(backend="eager")(function)(*args, **kwargs)
     except exc.TorchRuntimeError as error:
         return error.with_traceback(None)
     except Exception:  # what cannot be copied, or not be traced
         return None
     return None
+
+
+def _without_simulation() -> contextlib.AbstractContextManager[None]:
+    """Return a context in which torch is what it is without a simulation.
+
+    TorchDynamo knows PyTorch's functions by their identity, and notes some for good.
+    """
+    session = state.now.session
+    return contextlib.nullcontext() if session is None else session.lifted()
 
 
 @contextlib.contextmanager

@@ -5,20 +5,13 @@ operator on a simulated tensor, often after the simulation began; `started_later
 """
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 
+from samedevice.simulation import state
 from samedevice.simulation.device.devices import CPU, device_of
-
-
-def _no_session(replacements: Iterator[tuple[Any, str, Any]]) -> None:
-    """Stand for session.py, which is imported later."""
-
-
-# Called with what is to be replaced until the simulation ends.
-replace_now: Callable[[Iterator[tuple[Any, str, Any]]], None] = _no_session
 
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
@@ -33,7 +26,8 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
 
 def started_later() -> None:
     """Replace what is there now, and was not when the simulation began."""
-    replace_now(replacements())
+    if state.now.session is not None:
+        state.now.session.replace(replacements())
 
 
 def _device(self: Any) -> torch.device:
