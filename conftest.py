@@ -7,6 +7,7 @@ from run to run; what it prints on simulated GPUs is compared here. And with SAM
 more GPUs than there are is skipped.
 """
 
+import gc
 import os
 import signal
 from collections.abc import Generator
@@ -34,6 +35,22 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # nbval has no option for how it reaches a kernel.
 nbval.kernel.KernelManager = lambda **options: KernelManager(**options, **sockets_as_files())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Spare the garbage collector what the tests import, which lives as long as the process.
+
+    That is a million objects, with PyTorch's own lists of operators and transformers among them. Each test that
+    collects garbage, as IPython does at the end of a shell, would look at them all, for half a second.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)
