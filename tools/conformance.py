@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import torch
 
 import results
-from record import modules, operators, optimizers, programs, questions
+from record import programs, questions
 from samedevice import simulate_cuda
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -85,6 +85,8 @@ def read(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
 
 def replay_operators(rows: list[dict[str, Any]]) -> Iterator[Comparison]:
     """A comparison for each row."""
+    from record import operators  # here, as below: it imports PyTorch's own tests, which takes five seconds
+
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in rows:
         groups.setdefault((row["op"], row["variant"]), []).append(row)
@@ -120,6 +122,8 @@ def replay_questions(rows: list[dict[str, Any]]) -> Iterator[Comparison]:
 
 
 def replay_optimizers(rows: list[dict[str, Any]]) -> Iterator[Comparison]:
+    from record import optimizers
+
     there = {(case.told, case.number): case for case in optimizers.cases()}
     with simulate_cuda(devices=2):
         for row in rows:
@@ -128,6 +132,8 @@ def replay_optimizers(rows: list[dict[str, Any]]) -> Iterator[Comparison]:
 
 
 def replay_modules(rows: list[dict[str, Any]]) -> Iterator[Comparison]:
+    from record import modules
+
     there = {name: list(modules.cases(name)) for name in dict.fromkeys(row["module"] for row in rows)}
     with simulate_cuda(devices=2):
         for row in rows:
