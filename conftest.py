@@ -7,6 +7,7 @@ from run to run; what it prints on simulated GPUs is compared here. And with SAM
 more GPUs than there are is skipped.
 """
 
+import gc
 import os
 import signal
 from collections.abc import Generator
@@ -32,8 +33,50 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# The files that take longest: 100 to 12 seconds of the processor. A file is one process's, and begun last, it would run
+# while the other process has nothing left to do.
+LONGEST_FIRST = {
+    name: place
+    for place, name in enumerate(
+        (
+            "test_command_run.py",
+            "test_plugin_terminal.py",
+            "22-sharded-and-compiled.ipynb",
+            "test_values.py",
+            "test_recordings.py",
+            "test_clean.py",
+            "12-unfinished-reduction.ipynb",
+            "19-catch-it-before-the-gpu.ipynb",
+            "test_multiprocessing.py",
+            "test_ranks.py",
+            "test_plugin_in_sessions.py",
+            "test_plugin_distributed.py",
+            "test_robustness.py",
+            "20-hugging-face.ipynb",
+            "test_machine_output.py",
+            "21-device-map-and-adapters.ipynb",
+        )
+    )
+}
+
 # nbval has no option for how it reaches a kernel.
 nbval.kernel.KernelManager = lambda **options: KernelManager(**options, **sockets_as_files())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Spare the garbage collector what the tests import, which lives as long as the process.
+
+    That is a million objects, with PyTorch's own lists of operators and transformers among them. Each test that
+    collects garbage, as IPython does at the end of a shell, would look at them all, for half a second.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -87,6 +130,7 @@ def images(outputs: list[NotebookNode]) -> list[str]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: LONGEST_FIRST.get(item.path.name, len(LONGEST_FIRST)))  # the others as they come
     cells = [item for item in items if isinstance(item, IPyNbCell)]
     if not cells or os.environ.get("SAMEDEVICE_GPUS") != "real":
         return

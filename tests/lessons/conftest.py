@@ -45,13 +45,9 @@ def _no_garbage_for_a_fork(request):
 
     Once, in a process that had run hundreds of other tests, such a child never answered.
     """
-    forks = _is_of_forks(request.node)
-    if forks:
+    if _is_of_forks(request.node):
         gc.collect()
         gc.freeze()
-    yield
-    if forks:
-        gc.unfreeze()
 
 
 def _is_of_forks(item: pytest.Item) -> bool:

@@ -1,6 +1,6 @@
 """Every operator of PyTorch's op_db, all its tensors on a simulated GPU: the CPU's values and gradients, on that GPU.
 
-op_db bound the functions when it was imported, before any simulation, as a library does. Where the simulation puts
+op_db bound the functions when it was imported, while no simulation ran, as a library does. Where the simulation puts
 another function in the place of one, both are called: the one bound earlier and the one a program finds.
 """
 
@@ -8,7 +8,6 @@ import functools
 import itertools
 import random
 import re
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -17,11 +16,6 @@ import pytest
 import torch
 from torch.utils._pytree import tree_leaves, tree_map
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # what PyTorch's own test code warns of is not ours
-    from torch.testing._internal.common_methods_invocations import op_db
-
-from record.operators import sample_inputs
 from samedevice import simulate_cuda
 from samedevice.simulation import session
 
@@ -82,6 +76,11 @@ def _replaced() -> dict[int, list[tuple[Any, str]]]:
 
 
 def calls(dtype: torch.dtype, shard: int, shards: int) -> Iterator[Call]:
+    # Here, since they take five seconds.
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    from record.operators import sample_inputs
+
     for op in op_db[shard::shards]:
         if dtype not in op.dtypes or (op.name, "all") in EXCEPTIONS:
             continue

@@ -192,16 +192,21 @@ def scope(code: types.CodeType, globals_: dict[str, Any]) -> ast.AST | None:
     first, last = _extent(code)
     if plain(code.co_name) == "<module>":
         last = len(lines)
-    begins = lines[first - 1].rstrip()
-    indent = len(begins) - len(begins.lstrip())
     # A last statement of several lines ends below the last line that has an instruction.
-    for more in range(0, 12):
-        body = "".join(lines[first - 1 : last + more])
+    return _parsed("".join(lines[first - 1 : last]), tuple(lines[last : last + 11]), first)
+
+
+@functools.lru_cache(maxsize=512)  # in a session of pytest, many tests fail below the same frames
+def _parsed(body: str, below: tuple[str, ...], first: int) -> ast.AST | None:
+    """Parse the text of a function with as many lines below it as its last statement takes. Not to be changed."""
+    is_indented = body.partition("\n")[0].rstrip()[:1].isspace()
+    for more in range(len(below) + 1):
+        text = body + "".join(below[:more])
         try:
-            tree = ast.parse("if 1:\n" + body if indent else body)
+            tree = ast.parse("if 1:\n" + text if is_indented else text)
         except SyntaxError:
             continue
-        ast.increment_lineno(tree, first - 1 - (1 if indent else 0))
+        ast.increment_lineno(tree, first - 1 - (1 if is_indented else 0))
         return tree
     return None
 
