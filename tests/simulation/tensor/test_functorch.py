@@ -198,6 +198,27 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: vmap(F.conv2d)(gpu(2, 1, 3, 8, 8), ones(2, 4, 3, 3, 3)),
         "Input type (torch.cuda.FloatTensor) and weight type (torch.FloatTensor) should be the same",
     ),
+    "vmap, attention": (
+        lambda: vmap(F.scaled_dot_product_attention)(gpu(2, 1, 3, 4), ones(2, 1, 3, 4), gpu(2, 1, 3, 4)),
+        "Expected query, key, and value to have the same device type, but got query.device: cuda:0 key.device: cpu "
+        "and value.device: cuda:0 instead.",
+    ),
+    "vmap, a chain of products": (
+        lambda: vmap(lambda x, y: torch.linalg.multi_dot([x, y]))(gpu(2, 3, 3), ones(2, 3, 3)),
+        "multi_dot(): all tensors must be on the same device but tensor 0 is on cuda:0 and tensor 1 on cpu",
+    ),
+    "vmap, a similarity": (
+        lambda: vmap(lambda x, y: F.cosine_similarity(x, y, 0))(gpu(2, 3), ones(2, 3)),
+        accused("min", "cuda:0", "cpu", "clamp_min__Tensor"),
+    ),
+    "vmap, running statistics": (
+        lambda: vmap(F.batch_norm, in_dims=(0, None, None))(gpu(2, 4, 3), ones(3), ones(3)),
+        accused("running_mean", "cpu", "cuda:0", "_native_batch_norm"),
+    ),
+    "vmap, a weight beside statistics": (
+        lambda: vmap(lambda x: F.batch_norm(x, None, None, gpu(3), gpu(3), training=True))(ones(2, 4, 3)),
+        on_two("cuda:0", "cpu"),
+    ),
     "stacked modules, their input": (
         lambda: stacked_modules("cuda", ones(5, 3)),
         accused("mat2", "cuda:0", "cpu", "bmm"),

@@ -15,6 +15,7 @@ from samedevice.simulation.rules import dtypes
 from samedevice.simulation.rules.composite_kernels import Kernel
 from samedevice.simulation.rules.errors import attention_on_several_devices, compare, found_two_devices
 from samedevice.simulation.rules.tensor_iterator import broadcast
+from samedevice.simulation.tensor import functorch
 from samedevice.simulation.tensor.transfers import move
 
 _original_lengths = torch._VF._pack_padded_sequence
@@ -198,10 +199,18 @@ def _rms_norm(compose: Any, inputs: Any, normalized_shape: Any, weight: Any = No
 
 
 def _batch_norm(compose: Any, inputs: Any, weight: Any, bias: Any, *rest: Any) -> Any:
-    """native/Normalization.cpp, _select_batch_norm_backend: images with weight and bias go to cuDNN's kernel."""
+    """native/Normalization.cpp, _select_batch_norm_backend: images with weight and bias go to cuDNN's kernel.
+
+    functorch/BatchRulesNorm.cpp multiplies by the weight afterwards, and makes new statistics of the program's: the
+    kernel's own check could not tell these any more, so they are compared here.
+    """
+    statistics = ("running_mean", rest[0]), ("running_var", rest[1])
+    is_wrapped = functorch.is_wrapped(inputs)
     if inputs.dim() > 2 and weight is not None and bias is not None and device_of(inputs) is not CPU:
-        operands = ("input", inputs), ("weight", weight), ("bias", bias), ("running_mean", rest[0])
-        compare("wrapper_CUDA__cudnn_batch_norm", *operands, ("running_var", rest[1]))
+        weights = () if is_wrapped else (("weight", weight), ("bias", bias))
+        compare("wrapper_CUDA__cudnn_batch_norm", ("input", inputs), *weights, *statistics)
+    elif is_wrapped:
+        compare("wrapper_CUDA__native_batch_norm", ("input", inputs), *statistics)
     return compose(inputs, weight, bias, *rest)
 
 
