@@ -246,6 +246,11 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         "to(options) doesn't support converting to a different layout, but got self.layout being SparseCsr and "
         "options.layout set as Strided",
     ),
+    "as the type of a dense one": (
+        lambda: coo(g(2, 2)).type_as(c(1)),
+        "to(options) doesn't support converting to a different layout, but got self.layout being Sparse and "
+        "options.layout set as Strided",
+    ),
     "pin_memory": (
         lambda: csr(g(2, 2)).pin_memory(),
         f"cannot pin 'SparseCsr{FLOAT}' only dense CPU tensors can be pinned",
@@ -294,6 +299,14 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "nested and nested": (lambda: nested(c(2, 3)) + nested(g(2, 3)), found("cuda:0", "cpu")),
     "nested in place": (lambda: nested(g(2, 3)).mul_(nested(h(2, 3))), found("cuda:0", "cuda:1")),
+    "nested and nested of other sizes": (
+        lambda: nested(c(2, 3)) + nested(g(2, 4)),
+        "add does not support broadcasting when given a NestedTensor",
+    ),
+    "nested and nested of other strides, in place": (
+        lambda: nested(g(3, 3)).transpose(1, 2).mul_(torch.nested.nested_tensor([c(3, 3), c(3, 1)])),
+        "mul_ requires strides to match when given NestedTensors",
+    ),
     "the CPU's nested and a number": (lambda: nested(c(2, 3)) * g(), found("cuda:0", "cpu")),
     "nested and dense": (lambda: nested(g(2, 3)) * c(2, 1, 3), SIZES),
     "nested and dense that does not fit": (lambda: nested(g(2, 3)) * g(3), f"{SIZES} for op: mul."),

@@ -276,6 +276,12 @@ def test_a_dual_tensor_keeps_its_tangent_on_another_device(two_gpus: None) -> No
         assert moved.tangent.device == torch.device("cpu") and moved.tangent.tolist() == [2, 2, 2]
 
 
+def test_a_tangent_on_the_cpu_meets_its_tensor_on_the_gpu(two_gpus: None) -> None:
+    with forward_ad.dual_level(), pytest.raises(RuntimeError) as refusal:
+        forward_ad.make_dual(gpu(3), ones(3)).sin()
+    assert str(refusal.value) == on_two("cuda:0", "cpu")
+
+
 def test_torch_get_device_tells_the_gpu_as_the_method_does(two_gpus: None) -> None:
     tensors = [torch.ones(2), torch.ones(2, device="cuda"), torch.ones(2, device="cuda:1")]
     assert [torch.get_device(tensor) for tensor in tensors] == [-1, 0, 1]

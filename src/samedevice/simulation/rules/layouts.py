@@ -456,7 +456,24 @@ def _nested_pair(name: str, operands: Sequence[Any]) -> torch.device:
         _broadcast_rows(*_BROADCASTS[f"NestedTensor_{name}_Tensor"], self.tensor, other.tensor)
         home: torch.device = self.device  # two GPUs are not compared
         return home
+    if self.tensor.is_nested and other.tensor.is_nested:
+        _same_places(name + "_" * self.is_written, self.tensor, other.tensor)
     return tensor_iterator(operands)
+
+
+def _same_places(name: str, *pair: torch.Tensor) -> None:
+    """native/nested/NestedTensorBinaryOps.cpp, get_elementwise_nested_tensor_impl: what comes before the buffers."""
+    with torch._C._DisableTorchDispatch():
+        sizes, strides, offsets = (
+            [function(tensor).tolist() for tensor in pair] for function in ON_CPU
+        )
+    for first, second, refused in (
+        (*sizes, "does not support broadcasting when given a NestedTensor"),
+        (*strides, "requires strides to match when given NestedTensors"),
+        (*offsets, "requires offsets to match when given NestedTensors"),
+    ):
+        if first != second:
+            raise RuntimeError(f"{name} {refused}")
 
 
 def _nested_mask(operands: Sequence[Any]) -> torch.device:

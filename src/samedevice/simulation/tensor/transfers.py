@@ -305,6 +305,8 @@ def _with_masks(self: torch.Tensor, index: Any, value: Any) -> Any:
 def type_as(self: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     if not isinstance(other, torch.Tensor) or overridden(self) or overridden(other):
         return _type_as(self, other)
+    if self.layout is not other.layout:
+        return _type_as(self, other)  # refused, by PyTorch (native/TensorConversions.cpp, to)
     return to(self, other)
 
 
