@@ -407,3 +407,29 @@ torch.autograd.graph.increment_version(g(3)), g(3)._version
 torch.autograd.graph.get_gradient_edge(g(3, requires_grad=True) * 2).node.name()
 x = g(3, requires_grad=True); e = torch.autograd.graph.get_gradient_edge(x); grad(x.sin().sum(), e)
 x = c(3, requires_grad=True); e = torch.autograd.graph.get_gradient_edge(x); grad(x.cuda().sum(), e)
+x = g(3, requires_grad=True); y = x * 2; y.grad_fn.register_hook(lambda i, o: (i[0] * 2, None)); y.sum().backward(); x.grad
+x = g(3, requires_grad=True); y = x.cpu(); y.grad_fn.register_prehook(lambda o: (o[0].cuda(),)); y.sum().backward()
+x = g(3, requires_grad=True); y = x.cpu(); y.grad_fn.register_hook(lambda i, o: (i[0].cpu(),)); y.sum().backward()
+x = g(3, requires_grad=True); y = x * 2; y.grad_fn.register_hook(lambda i, o: (c(2), None)); y.sum().backward()
+x = g(3, requires_grad=True); y = x * 2; y.grad_fn.register_hook(lambda i, o: c(3)); y.sum().backward()
+x = g(3, requires_grad=True); y = x * 2; y.grad_fn.register_hook(lambda i, o: (i[0].to("cuda:1"), None)); y.sum().backward()
+x = g(3, requires_grad=True); y = x * 2; y.grad_fn.register_prehook(lambda o: (o[0].to("cuda:1"),)); y.sum().backward()
+x = g(3, requires_grad=True); y = x * 2; y.grad_fn.register_prehook(lambda o: o[0]); y.sum().backward()
+x = g(3, requires_grad=True); x.register_post_accumulate_grad_hook(lambda p: p); x.sum().backward()
+x = g(3, requires_grad=True); x.register_post_accumulate_grad_hook(lambda p: p.data.copy_(c(3))); x.sum().backward()
+x = g(3, requires_grad=True); x.expand_as(x).grad_fn.next_functions[0][0].register_hook(lambda i, o: None); x.sum().backward(); x.grad
+m = nn.Sequential(nn.Linear(3, 3), nn.ReLU(inplace=True)).cuda(); m[0].register_full_backward_hook(lambda *a: None); m(g(2, 3)).sum().backward()
+with fwAD.dual_level():
+    fwAD.unpack_dual(fwAD.make_dual(g(3), c(3))).tangent
+with fwAD.dual_level():
+    fwAD.unpack_dual(fwAD.make_dual(g(3), c(3)) + g(3)).tangent
+with fwAD.dual_level():
+    fwAD.unpack_dual(fwAD.make_dual(g(3), c(3)) * 2).tangent
+with fwAD.dual_level():
+    fwAD.unpack_dual(fwAD.make_dual(g(3), h(3)).exp()).tangent
+with fwAD.dual_level():
+    fwAD.unpack_dual(fwAD.make_dual(g(3), c(3)).sum()).tangent
+with fwAD.dual_level():
+    fwAD.unpack_dual(fwAD.make_dual(g(3), c(3)).cpu()).tangent
+with fwAD.dual_level():
+    fwAD.unpack_dual(F.linear(fwAD.make_dual(g(2, 3), c(2, 3)), g(4, 3))).tangent

@@ -261,3 +261,36 @@ with torch.inference_mode():
     (jagged("cuda") * 2).values().is_inference()
 with torch.device("cuda"):
     torch.nested.nested_tensor_from_jagged(torch.ones(5, 4), torch.tensor([0, 2, 5])).device
+with torch.autocast("cuda"):
+    nn.Linear(4, 5).cuda()(jagged("cuda"))
+with torch.autocast("cuda"):
+    jagged("cuda") @ g(4, 5)
+m = nn.Linear(4, 5).cuda(); m(nest("cuda")).requires_grad
+m = nn.Linear(4, 5).cuda(); m(nest("cuda")).is_leaf
+m = nn.Linear(4, 5).cuda(); m(nest("cuda")).detach().requires_grad
+m = nn.Linear(4, 5).cuda(); m(nest("cuda")).to_padded_tensor(0.0).sum().backward(); m.weight.grad
+m = nn.Linear(4, 5).cuda(); m(nest("cuda")).cpu()
+m = nn.Linear(4, 5).cuda(); m(nest("cuda"))[0]
+m = nn.Linear(4, 5).cuda(); m(nest("cuda")).unbind()[1]
+nn.Sequential(nn.Linear(4, 8), nn.GELU(), nn.Dropout(), nn.Linear(8, 4), nn.LayerNorm(4)).cuda()(nest("cuda"))
+nn.Sequential(nn.Linear(4, 8).cuda(), nn.GELU(), nn.Linear(8, 4))(nest("cuda"))
+nest("cuda", requires_grad=True).relu().requires_grad
+nest("cuda", requires_grad=True) + nest("cpu")
+nest("cuda").requires_grad_().requires_grad
+x = nest("cuda", requires_grad=True); x.is_leaf, x.grad, x.grad_fn
+x = g(2, 4, requires_grad=True); torch.nested.as_nested_tensor([x, x]).requires_grad
+x = g(2, 4, requires_grad=True); torch.nested.nested_tensor([x, x]).requires_grad
+torch.nested.as_nested_tensor([g(2, 4, requires_grad=True), c(2, 4)])
+nn.TransformerEncoderLayer(4, 2, 8, batch_first=True).cuda()(nest("cuda"))
+nn.TransformerEncoderLayer(4, 2, 8, batch_first=True).cuda().eval()(nest("cuda"))
+F.mse_loss(nest("cuda"), nest("cuda"))
+F.cross_entropy(nest("cuda"), torch.tensor([0, 1]))
+F.softmax(nest("cuda", requires_grad=True), -1)
+F.normalize(jagged("cuda"), dim=-1)
+F.scaled_dot_product_attention(jagged("cuda"), jagged("cuda"), jagged("cuda"))
+F.softmax(jagged("cuda"), -1).device
+F.mse_loss(jagged("cuda"), jagged("cuda"))
+F.embedding(jagged("cuda").long(), g(4, 2))
+jagged("cuda").sum((1, 2))
+jagged("cuda").to_padded_tensor(0.0, (2, 3, 4)).device
+torch.nested.nested_tensor_from_jagged(jagged("cuda"), torch.tensor([0, 2, 5]).cuda())

@@ -215,6 +215,14 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: vmap(F.batch_norm, in_dims=(0, None, None))(gpu(2, 4, 3), ones(3), ones(3)),
         accused("running_mean", "cpu", "cuda:0", "_native_batch_norm"),
     ),
+    "vmap, running statistics that would be written to": (
+        lambda: vmap(lambda x: F.batch_norm(x, gpu(3), ones(3), training=True))(gpu(2, 4, 3)),
+        "Batch norm got a batched tensor as input while the running_mean or running_var, which will be updated in "
+        "place, were not batched.\nIf you are using a module and do not need eval mode, please set "
+        "`track_running_stats` to be False.If you are using a prebuilt module and do not need eval mode, please see "
+        "the functorch website for resources on how to patch your module to work with vmap",
+    ),
+    "vmap, a fused norm": (lambda: vmap(nn.RMSNorm(3))(gpu(2, 3)), on_two("cuda:0", "cpu")),
     "vmap, a weight beside statistics": (
         lambda: vmap(lambda x: F.batch_norm(x, None, None, gpu(3), gpu(3), training=True))(ones(2, 4, 3)),
         on_two("cuda:0", "cpu"),

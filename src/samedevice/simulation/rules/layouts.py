@@ -464,9 +464,7 @@ def _nested_pair(name: str, operands: Sequence[Any]) -> torch.device:
 def _same_places(name: str, *pair: torch.Tensor) -> None:
     """native/nested/NestedTensorBinaryOps.cpp, get_elementwise_nested_tensor_impl: what comes before the buffers."""
     with torch._C._DisableTorchDispatch():
-        sizes, strides, offsets = (
-            [function(tensor).tolist() for tensor in pair] for function in ON_CPU
-        )
+        sizes, strides, offsets = ([function(tensor).tolist() for tensor in pair] for function in ON_CPU)
     for first, second, refused in (
         (*sizes, "does not support broadcasting when given a NestedTensor"),
         (*strides, "requires strides to match when given NestedTensors"),

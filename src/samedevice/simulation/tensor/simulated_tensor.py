@@ -259,12 +259,12 @@ def run(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
             if func.has_kernel_for_dispatch_key(_COMPOSED):  # of inference tensors alone: what is inside has to be met
                 return _compose(func, _COMPOSED, args, kwargs or {})
             _refuse_writing(args[0])
-    if _met_nested and torch.is_grad_enabled():
-        tensors = list(judgement.tensors_of(args, kwargs))
-        if any(x.requires_grad for x in tensors):
-            refuse_gradients_of_nested(tensors)
     if _met_layouts and (layout := layouts.kind_of(judgement.tensors_of(args, kwargs))):
         result = layouts.run(layout, func, args, kwargs or {}, _with_views if _met_complex else _call_below)
+        if _met_nested and torch.is_grad_enabled() and func is not torch.ops.aten.detach.default:
+            tensors = list(judgement.tensors_of(args, kwargs))
+            if any(x.requires_grad for x in tensors):
+                refuse_gradients_of_nested(tensors)
         if func in layouts.ON_CPU:
             return result
     else:
@@ -383,6 +383,8 @@ def wrap(tensor: torch.Tensor, device: torch.device, counts_versions: bool = Fal
         _met_complex = True
     if tensor.is_nested:
         _met_nested = _met_layouts = True
+        while state.now.before_nested:
+            state.now.before_nested.pop()()
     if tensor.is_inference():
         _met_inference = True
         if not counts_versions and not _in_inference_mode():

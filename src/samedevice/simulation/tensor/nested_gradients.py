@@ -1,0 +1,96 @@
+"""Nested tensors of the strided layout that have a gradient on CUDA: a simulated one says so, and has no history.
+
+Autograd asks what it notes for the size, which no nested tensor has with the Python dispatch key
+(torch/csrc/autograd/input_metadata.cpp), and then the process ends. So a kernel stands where autograd would, in front
+of each operator that nested tensors have. It computes without a history, and what is nested claims a gradient. A
+gradient has to leave a nested tensor through a dense one: that is where it is refused.
+"""
+
+import functools
+import warnings
+from typing import Any
+
+import torch
+
+from samedevice.simulation import state
+from samedevice.simulation.rules import judgement
+from samedevice.simulation.tensor.simulated_tensor import NO_GRADIENTS_OF_NESTED, SimulatedTensor
+
+_KEY = "AutogradNestedTensor"
+_OF_THEIR_OWN = (_KEY, "CompositeImplicitAutograd")  # other tensors are composed there
+_ALONE = torch._C.DispatchKeySet(torch._C.DispatchKey.AutogradNestedTensor)
+
+
+class _Claiming(SimulatedTensor):
+    """A nested tensor that requires a gradient."""
+
+    original = torch.Tensor
+    __torch_function__ = torch._C._disabled_torch_function_impl
+    requires_grad = True
+    is_leaf = False
+
+
+_Claiming.__name__ = _Claiming.__qualname__ = "Tensor"
+_Claiming.__module__ = "torch"
+
+
+def start() -> None:
+    """Put the kernels in place, in front of PyTorch's own, before the first nested tensor on a GPU is made."""
+    library = torch.library.Library("aten", "IMPL")
+    state.now.libraries.append(library)
+    register: Any = library.m.impl
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Warning only once for all operators")  # that a kernel was there before
+        for operator, kernel in _kernels():
+            register(operator.name(), _KEY, kernel, True)
+
+
+def claimed(tensor: torch.Tensor, is_leaf: bool = False) -> torch.Tensor:
+    """A tensor that has a gradient on CUDA: a nested one on a GPU claims it; of any other it would be lost."""
+    if not (tensor.is_nested and isinstance(tensor, SimulatedTensor)):
+        raise NotImplementedError(NO_GRADIENTS_OF_NESTED)
+    tensor.__class__ = _Claiming
+    if is_leaf:
+        tensor.is_leaf = True
+    return tensor
+
+
+@functools.cache
+def _kernels() -> list[tuple[Any, Any]]:
+    has_kernel, names = torch._C._dispatch_has_kernel_for_dispatch_key, torch._C._dispatch_get_all_op_names()
+    nested = [name for name in names if name.startswith("aten::") and has_kernel(name, "NestedTensorCPU")]
+    parts = (name.removeprefix("aten::").partition(".") for name in nested if name != "aten::detach")
+    operators = [getattr(getattr(torch.ops.aten, packet), overload or "default") for packet, _, overload in parts]
+    return [(operator, functools.partial(_compute, operator, _before(operator))) for operator in operators]
+
+
+def _before(operator: Any) -> Any:
+    """What autograd does by itself: some operators have a kernel there for nested tensors, the others one for all.
+
+    That one is called by way of the dispatcher, which takes a number in a tensor's place.
+    """
+    if any(torch._C._dispatch_has_kernel_for_dispatch_key(operator.name(), key) for key in _OF_THEIR_OWN):
+        return torch.library.get_kernel(operator, _KEY).call_boxed
+
+    def as_for_all(keys: Any, *args: Any, **kwargs: Any) -> Any:
+        with torch._C._ExcludeDispatchKeyGuard(_ALONE):
+            return operator(*args, **kwargs)
+
+    return as_for_all
+
+
+def _compute(operator: Any, before: Any, keys: Any, *args: Any, **kwargs: Any) -> Any:
+    if not torch.is_grad_enabled() or not _needs_gradient(list(judgement.tensors_of(args, kwargs))):
+        return before(keys, *args, **kwargs)
+    with torch.no_grad():
+        result = operator(*args, **kwargs)
+    if not operator._opname.endswith("_like"):
+        made = [x for x in judgement.tensors_of((result,), None) if x.is_floating_point() or x.is_complex()]
+        for tensor in [x for x in made if x.is_nested] or made:  # beside layer_norm's are statistics
+            claimed(tensor)
+    return result
+
+
+def _needs_gradient(tensors: list[torch.Tensor]) -> bool:
+    is_simulated = any(isinstance(x, SimulatedTensor) and x.is_nested for x in tensors)
+    return is_simulated and any(x.requires_grad for x in tensors)
