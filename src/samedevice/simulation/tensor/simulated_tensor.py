@@ -18,7 +18,17 @@ import torch
 from samedevice.simulation import stand_ins, state
 from samedevice.simulation.device import dispatch_modes, generators, memory, sync_debug
 from samedevice.simulation.device.devices import CPU, device_of, in_forked_child, refuse_absent, resolve
-from samedevice.simulation.rules import composite_kernels, dtypes, errors, judgement, layouts, made_inside
+from samedevice.simulation.rules import (
+    composite_kernels,
+    dtypes,
+    errors,
+    judgement,
+    layout_errors,
+    layout_kinds,
+    layouts,
+    made_inside,
+    nested_checks,
+)
 from samedevice.simulation.tensor import classes, dtensor, functorch, sparse
 
 _below = torch._C._DisableTorchDispatch
@@ -127,7 +137,7 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
         if self.layout is not torch.strided:
             raise RuntimeError(  # native/TensorConversions.cpp, to
                 "to(options) doesn't support converting to a different layout, but got self.layout being "
-                f"{layouts.name_of(self.layout)} and options.layout set as Strided"
+                f"{layout_kinds.name_of(self.layout)} and options.layout set as Strided"
             )
         if dispatch_modes.now():  # torch/csrc/utils/tensor_list.cpp copies to the CPU first
             with torch.no_grad():
@@ -259,13 +269,13 @@ def run(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
             if func.has_kernel_for_dispatch_key(_COMPOSED):  # of inference tensors alone: what is inside has to be met
                 return _compose(func, _COMPOSED, args, kwargs or {})
             _refuse_writing(args[0])
-    if _met_layouts and (layout := layouts.kind_of(judgement.tensors_of(args, kwargs))):
+    if _met_layouts and (layout := layout_kinds.kind_of(judgement.tensors_of(args, kwargs))):
         result = layouts.run(layout, func, args, kwargs or {}, _with_views if _met_complex else _call_below)
         if _met_nested and torch.is_grad_enabled() and func is not torch.ops.aten.detach.default:
             tensors = list(judgement.tensors_of(args, kwargs))
             if any(x.requires_grad for x in tensors):
                 refuse_gradients_of_nested(tensors)
-        if func in layouts.ON_CPU:
+        if func in nested_checks.ON_CPU:
             return result
     else:
         if func in dtypes.OF_FEWER_DTYPES and device is not CPU:
@@ -273,7 +283,7 @@ def run(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
         try:
             result = (_with_views if _met_complex else _call_below)(func._op, (), args, kwargs or {})
         except NotImplementedError as error:
-            raise layouts.missing(error, func) from None
+            raise layout_errors.missing(error, func) from None
         except RuntimeError as error:
             text = None if device is CPU else dtypes.text_of_cuda(func, args, str(error))
             if text is None:

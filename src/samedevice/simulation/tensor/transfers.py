@@ -15,7 +15,7 @@ from torch.autograd import forward_ad
 from samedevice.simulation import state
 from samedevice.simulation.device import devices, dispatch_modes, pinned_memory, streams, sync_debug
 from samedevice.simulation.device.devices import CPU, device_of, resolve
-from samedevice.simulation.rules import layouts
+from samedevice.simulation.rules import layout_errors, layout_kinds
 from samedevice.simulation.rules.errors import type_in_errors
 from samedevice.simulation.stand_ins import at_the_caller, overridden
 from samedevice.simulation.tensor import functorch, sparse
@@ -224,7 +224,7 @@ def type_(self: torch.Tensor, dtype: Any = None, non_blocking: bool = False, **k
         try:
             return _type(unwrap(self)).replace("torch.", "torch.cuda." if self.is_cuda else "torch.", 1)
         except RuntimeError as error:  # of a compressed layout: it has no name
-            raise layouts.reworded(error) from None
+            raise layout_errors.reworded(error) from None
     if isinstance(dtype, torch.dtype):
         return to(self, dtype)
     if not isinstance(dtype, str | type):
@@ -320,7 +320,7 @@ def pin_memory(self: torch.Tensor, device: Any = None) -> torch.Tensor:
         if self.is_nested:
             _is_pinned(self)  # refused, by PyTorch
         # native/Memory.cpp; a compressed layout has no name of its own (c10/core/DispatchKey.cpp, toString)
-        is_compressed = layouts.kind_of([self]) == "SparseCsr"
+        is_compressed = layout_kinds.kind_of([self]) == "SparseCsr"
         name = type_in_errors(type_(sparse.members(self)[-1] if is_compressed else self))
         prefix = "SparseCsr" if is_compressed else ""
         raise RuntimeError(f"cannot pin '{prefix}{name}' only dense CPU tensors can be pinned")
