@@ -131,20 +131,33 @@ def test_a_nested_tensor_that_has_a_gradient_on_cuda_says_so(two_gpus: None) -> 
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_gradient_that_leaves_a_nested_tensor_is_refused_in_one_sentence(two_gpus: None) -> None:
-    """Where PyTorch's autograd asked such a tensor for its sizes, the process ended."""
+def test_a_gradient_that_comes_to_a_nested_tensor_is_refused_in_one_sentence(two_gpus: None) -> None:
     x, layer = torch.ones(2, 3, device="cuda"), torch.nn.Linear(3, 4).cuda()
     nested = torch.nested.nested_tensor([x, x[:1]])
+    for place, compute in (
+        ("cuda:0", lambda: layer(nested).to_padded_tensor(0)),
+        ("cuda:0", lambda: layer(nested).unbind()[1]),
+        ("cuda:0", lambda: layer(nested)[0]),
+        ("cpu", lambda: layer(nested).cpu().unbind()[0]),
+        ("cuda:1", lambda: layer(nested).to("cuda:1").to_padded_tensor(0)),
+        ("cpu", lambda: torch.nested.as_nested_tensor([x.clone().requires_grad_(), x], device="cpu").unbind()[0]),
+        ("cuda:0", lambda: torch.nested.nested_tensor([torch.ones(2)], requires_grad=True).cuda().unbind()[0]),
+    ):
+        dense = compute()
+        assert str(dense.device) == place and dense.requires_grad
+        with pytest.raises(NotImplementedError, match="does not simulate gradients of nested tensors on a GPU"):
+            (dense * 2).sum().backward()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_nested_tensor_on_a_gpu_cannot_be_made_to_require_a_gradient(two_gpus: None) -> None:
+    """Where PyTorch's autograd asked such a tensor for its sizes, the process ended."""
+    nested = torch.nested.nested_tensor([torch.ones(2, 3, device="cuda")])
     for compute in (
-        lambda: layer(nested).to_padded_tensor(0),
-        lambda: layer(nested).unbind(),
-        lambda: layer(nested).cpu(),
-        lambda: torch.nested.as_nested_tensor([x.clone().requires_grad_(), x], device="cpu"),
         lambda: nested.requires_grad_(),
         lambda: nested.detach().requires_grad_(True),
         lambda: setattr(nested, "requires_grad", True),
         lambda: torch.nn.Parameter(nested),
-        lambda: torch.nested.nested_tensor([torch.ones(2, 3)], requires_grad=True).to("cuda"),
     ):
         with pytest.raises(NotImplementedError, match="does not simulate gradients of nested tensors on a GPU"):
             compute()

@@ -3,14 +3,15 @@
 Autograd asks what it notes for the size, which no nested tensor has with the Python dispatch key
 (torch/csrc/autograd/input_metadata.cpp), and then the process ends. So a kernel stands where autograd would, in front
 of each operator that nested tensors have. It computes without a history, and what is nested claims a gradient. A
-gradient has to leave a nested tensor through a dense one: that is where it is refused.
+gradient has to leave a nested tensor through a dense one, whose history ends there: backward is refused.
 """
 
 import functools
 import warnings
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
+from torch.utils._pytree import tree_map_only
 
 from samedevice.simulation import state
 from samedevice.simulation.rules import judgement
@@ -30,6 +31,22 @@ class _Claiming(SimulatedTensor):
     is_leaf = False
 
 
+class _Refused(torch.autograd.Function):
+    """What was taken out of a nested tensor: its gradient could not go on from here."""
+
+    @staticmethod
+    def forward(ctx: Any, tensor: torch.Tensor, _: torch.Tensor) -> torch.Tensor:
+        return tensor.detach()
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        _refuse(*gradients)
+
+
+def _refuse(gradient: torch.Tensor) -> NoReturn:
+    raise NotImplementedError(NO_GRADIENTS_OF_NESTED)
+
+
 _Claiming.__name__ = _Claiming.__qualname__ = "Tensor"
 _Claiming.__module__ = "torch"
 
@@ -46,9 +63,13 @@ def start() -> None:
 
 
 def claimed(tensor: torch.Tensor, is_leaf: bool = False) -> torch.Tensor:
-    """A tensor that has a gradient on CUDA: a nested one on a GPU claims it; of any other it would be lost."""
-    if not (tensor.is_nested and isinstance(tensor, SimulatedTensor)):
-        raise NotImplementedError(NO_GRADIENTS_OF_NESTED)
+    """A tensor that has a gradient on CUDA: a nested one on a GPU claims it, any other refuses it when it comes."""
+    if not tensor.is_nested:
+        refusing: torch.Tensor = _Refused.apply(tensor, torch.ones((), device="cpu", requires_grad=True))
+        return refusing
+    if not isinstance(tensor, SimulatedTensor):  # on the CPU, where autograd knows nested tensors; no Function does
+        tensor.requires_grad_().register_hook(_refuse)
+        return tensor
     tensor.__class__ = _Claiming
     if is_leaf:
         tensor.is_leaf = True
@@ -85,10 +106,12 @@ def _compute(operator: Any, before: Any, keys: Any, *args: Any, **kwargs: Any) -
     with torch.no_grad():
         result = operator(*args, **kwargs)
     if not operator._opname.endswith("_like"):
-        made = [x for x in judgement.tensors_of((result,), None) if x.is_floating_point() or x.is_complex()]
-        for tensor in [x for x in made if x.is_nested] or made:  # beside layer_norm's are statistics
-            claimed(tensor)
+        return tree_map_only(torch.Tensor, _claimed, result)
     return result
+
+
+def _claimed(made: torch.Tensor) -> torch.Tensor:
+    return claimed(made) if made.is_floating_point() or made.is_complex() else made
 
 
 def _needs_gradient(tensors: list[torch.Tensor]) -> bool:

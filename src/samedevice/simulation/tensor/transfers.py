@@ -18,13 +18,12 @@ from samedevice.simulation.device.devices import CPU, device_of, resolve
 from samedevice.simulation.rules import layout_errors, layout_kinds
 from samedevice.simulation.rules.errors import type_in_errors
 from samedevice.simulation.stand_ins import at_the_caller, overridden
-from samedevice.simulation.tensor import functorch, sparse
+from samedevice.simulation.tensor import functorch, nested_gradients, sparse
 from samedevice.simulation.tensor.classes import dispatches_itself, is_jagged, refuse_class, twin_of
 from samedevice.simulation.tensor.set_data import exchange, moved_after
 from samedevice.simulation.tensor.simulated_tensor import (
     ABSENT,
     SimulatedTensor,
-    refuse_gradients_of_nested,
     unwrap,
     wrap,
 )
@@ -117,7 +116,8 @@ def move(
     if tensor.is_meta:
         return _to(tensor, CPU)  # refused, by PyTorch
     if (torch.is_grad_enabled() and tensor.requires_grad) or forward_ad._current_level >= 0:
-        refuse_gradients_of_nested([tensor])
+        if tensor.is_nested and tensor.requires_grad:
+            return nested_gradients.claimed(move(tensor.detach(), device, dtype, memory_format, non_blocking))
         return _ToCopy.apply(tensor, device, dtype, memory_format, non_blocking)
     return _ToCopy.forward(tensor, device, dtype, memory_format, non_blocking)
 
