@@ -4,8 +4,9 @@ session.py    start and stop: the one place where torch is changed and put back
 device/       which GPUs there are (devices.py), and what each keeps: streams and events, a generator, blocks of memory
 rules/        may these tensors meet? judgement.py asks PyTorch's table of operators (native_functions.py), the rules
               that decide most calls (tensor_iterator.py), and the checks that PyTorch wrote by hand (checks.py,
-              indexing.py, convolution.py, linear_algebra.py, composite_checks.py, layouts.py for sparse and nested
-              tensors), whose texts are in errors.py. made_inside.py tells what C++ made for itself
+              indexing.py, convolution.py, linear_algebra.py, composite_checks.py), whose texts are in errors.py. Of
+              sparse and nested tensors, layouts.py chooses the kernel, and sparse_checks.py, nested_checks.py and
+              sparse_refusals.py say what it refuses. made_inside.py tells what C++ made for itself
 tensor/       the tensor on a simulated GPU (simulated_tensor.py), what happens with each operator that it meets
               (dispatch.py), its classes, and how it is made and moved
 patches/      what stands in for PyTorch's own modules, named as these are: cuda.py for torch.cuda, nn.py, autograd.py

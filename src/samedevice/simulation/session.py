@@ -25,7 +25,16 @@ from samedevice.simulation.patches import (
 )
 from samedevice.simulation.rules import composite_checks, composite_kernels, linear_algebra
 from samedevice.simulation.stand_ins import ABSENT
-from samedevice.simulation.tensor import dtensor, factories, functorch, nested, ownership, subclasses, transfers
+from samedevice.simulation.tensor import (
+    dtensor,
+    factories,
+    functorch,
+    nested,
+    nested_gradients,
+    ownership,
+    subclasses,
+    transfers,
+)
 from samedevice.simulation.tested import warn_of_another_torch
 
 
@@ -191,6 +200,7 @@ class _Session:
         composite_kernels.start(
             kernel for part in (composite, composite_checks, nn, linear_algebra) for kernel in part.kernels()
         )
+        state.now.before_nested.append(nested_gradients.start)
 
     def replace(self, replacements: Iterator[tuple[Any, str, Any]]) -> None:
         """Put replacements in place until the simulation ends."""

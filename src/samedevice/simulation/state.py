@@ -62,6 +62,8 @@ class State:
         # tensor/dispatch.py: who looks at operators before they run, and who carries out those of a namespace
         self.before_operators: list[Callable[[Any, Any, Any, torch.device], None]] = []
         self.carried_out: dict[str, Callable[[Any, Any, Any], Any]] = {}
+        # tensor/wrapping.py: what is put in place before the first nested tensor of the strided layout
+        self.before_nested: list[Callable[[], None]] = []
         # tensor/transfers.py and rules/judgement.py: who is told of each copy from one device to another
         self.on_copy: list[Callable[[torch.Tensor, torch.device], None]] = []
         # tensor/factories.py

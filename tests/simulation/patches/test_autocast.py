@@ -362,3 +362,13 @@ def test_a_parameter_is_cast_once_whatever_the_grad_mode(two_gpus: None) -> None
         x @ weight
         x @ weight
     assert mode.casts == 2
+
+
+def test_jagged_nested_tensors_on_a_gpu_are_cast_too() -> None:
+    def made(device: str) -> torch.Tensor:
+        offsets = torch.tensor([0, 2, 6], device=device)
+        jagged = torch.nested.nested_tensor_from_jagged(torch.ones(6, 3, device=device), offsets)
+        with torch.autocast("cuda"):
+            return nn.Linear(3, 2).to(device)(jagged)
+
+    assert made("cuda").dtype is HALF and made("cpu").dtype is FLOAT

@@ -197,6 +197,35 @@ def test_the_full_hooks_of_a_module_are_held_to_it_too() -> None:
         assert refusal(model(leaf()[None]).sum().backward) == text
 
 
+# What registers a hook that returns a gradient on the CPU: on a leaf, or on the node of what is made of it.
+ON_NODES: dict[str, Callable[[torch.Tensor, torch.Tensor], Any]] = {
+    "after a node": lambda x, y: y.grad_fn.register_hook(lambda inputs, outputs: (inputs[0].cpu(), None)),
+    "before a node": lambda x, y: y.grad_fn.register_prehook(lambda outputs: (outputs[0].cpu(),)),
+    "after a leaf": lambda x, y: x.register_post_accumulate_grad_hook(lambda leaf: leaf.grad.cpu()),
+}
+
+
+@pytest.mark.parametrize("case", ON_NODES)
+def test_the_hooks_of_nodes_are_held_to_it_too(case: str) -> None:
+    for make in (lambda x: x * 2, lambda x: ReturnsOn.apply(x, "cuda")):
+        x = leaf()
+        y = make(x)
+        ON_NODES[case](x, y)
+        assert refusal(y.sum().backward) == (
+            "hook '<lambda>' has changed the type of value (was torch.cuda.FloatTensor got torch.FloatTensor)"
+        )
+
+
+def test_a_hook_of_a_node_may_change_the_gradient_and_can_be_taken_off() -> None:
+    x = leaf()
+    y = x * 2
+    handle = y.grad_fn.register_hook(lambda inputs, outputs: (inputs[0] * 3, None))
+    y.sum().backward(retain_graph=True)
+    handle.remove()
+    y.sum().backward()
+    assert x.grad is not None and x.grad.tolist() == [8, 8, 8]
+
+
 def test_hooks_of_modules_see_gradients_on_their_gpu() -> None:
     model, seen = nn.Linear(3, 1).cuda(1), []
     model.register_full_backward_hook(lambda module, inputs, outputs: seen.extend(places(*inputs, *outputs)))

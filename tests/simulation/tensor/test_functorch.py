@@ -198,6 +198,35 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: vmap(F.conv2d)(gpu(2, 1, 3, 8, 8), ones(2, 4, 3, 3, 3)),
         "Input type (torch.cuda.FloatTensor) and weight type (torch.FloatTensor) should be the same",
     ),
+    "vmap, attention": (
+        lambda: vmap(F.scaled_dot_product_attention)(gpu(2, 1, 3, 4), ones(2, 1, 3, 4), gpu(2, 1, 3, 4)),
+        "Expected query, key, and value to have the same device type, but got query.device: cuda:0 key.device: cpu "
+        "and value.device: cuda:0 instead.",
+    ),
+    "vmap, a chain of products": (
+        lambda: vmap(lambda x, y: torch.linalg.multi_dot([x, y]))(gpu(2, 3, 3), ones(2, 3, 3)),
+        "multi_dot(): all tensors must be on the same device but tensor 0 is on cuda:0 and tensor 1 on cpu",
+    ),
+    "vmap, a similarity": (
+        lambda: vmap(lambda x, y: F.cosine_similarity(x, y, 0))(gpu(2, 3), ones(2, 3)),
+        accused("min", "cuda:0", "cpu", "clamp_min__Tensor"),
+    ),
+    "vmap, running statistics": (
+        lambda: vmap(F.batch_norm, in_dims=(0, None, None))(gpu(2, 4, 3), ones(3), ones(3)),
+        accused("running_mean", "cpu", "cuda:0", "_native_batch_norm"),
+    ),
+    "vmap, running statistics that would be written to": (
+        lambda: vmap(lambda x: F.batch_norm(x, gpu(3), ones(3), training=True))(gpu(2, 4, 3)),
+        "Batch norm got a batched tensor as input while the running_mean or running_var, which will be updated in "
+        "place, were not batched.\nIf you are using a module and do not need eval mode, please set "
+        "`track_running_stats` to be False.If you are using a prebuilt module and do not need eval mode, please see "
+        "the functorch website for resources on how to patch your module to work with vmap",
+    ),
+    "vmap, a fused norm": (lambda: vmap(nn.RMSNorm(3))(gpu(2, 3)), on_two("cuda:0", "cpu")),
+    "vmap, a weight beside statistics": (
+        lambda: vmap(lambda x: F.batch_norm(x, None, None, gpu(3), gpu(3), training=True))(ones(2, 4, 3)),
+        on_two("cuda:0", "cpu"),
+    ),
     "stacked modules, their input": (
         lambda: stacked_modules("cuda", ones(5, 3)),
         accused("mat2", "cuda:0", "cpu", "bmm"),
@@ -253,6 +282,12 @@ def test_a_dual_tensor_keeps_its_tangent_on_another_device(two_gpus: None) -> No
     with forward_ad.dual_level():
         moved = forward_ad.unpack_dual(forward_ad.make_dual(gpu(3), gpu(3)).cpu() * 2)
         assert moved.tangent.device == torch.device("cpu") and moved.tangent.tolist() == [2, 2, 2]
+
+
+def test_a_tangent_on_the_cpu_meets_its_tensor_on_the_gpu(two_gpus: None) -> None:
+    with forward_ad.dual_level(), pytest.raises(RuntimeError) as refusal:
+        forward_ad.make_dual(gpu(3), ones(3)).sin()
+    assert str(refusal.value) == on_two("cuda:0", "cpu")
 
 
 def test_torch_get_device_tells_the_gpu_as_the_method_does(two_gpus: None) -> None:

@@ -109,26 +109,81 @@ def test_a_nested_tensor_is_where_the_first_of_its_tensors_is(two_gpus: None) ->
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_gradients_of_nested_tensors_are_refused_in_one_sentence(two_gpus: None) -> None:
-    """Where PyTorch's autograd asked such a tensor for its sizes, the process ended."""
-    x, layer = torch.ones(2, 3, device="cuda"), torch.nn.Linear(3, 4).cuda()
+def test_a_nested_tensor_that_has_a_gradient_on_cuda_says_so(two_gpus: None) -> None:
+    x, layers = torch.ones(2, 3, device="cuda"), nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.LayerNorm(4)).cuda()
     nested = torch.nested.nested_tensor([x, x[:1]])
-    for compute in (
-        lambda: layer(nested),
+    for make in (
+        lambda: layers(nested),
+        lambda: layers(nested) * 2,
+        lambda: layers(nested).half(),
         lambda: torch.nested.as_nested_tensor([x.clone().requires_grad_(), x]),
         lambda: torch.nested.nested_tensor([x, x], requires_grad=True),
+    ):
+        made = make()
+        assert made.requires_grad and made.device == torch.device("cuda:0") and type(made) == torch.Tensor  # noqa: E721
+        assert not made.detach().requires_grad and not torch.zeros_like(made).requires_grad
+    assert torch.nested.nested_tensor([x, x], requires_grad=True).is_leaf and not layers(nested).is_leaf
+    with torch.no_grad():
+        assert not layers(nested).requires_grad
+        assert torch.equal(layers(nested).to_padded_tensor(0)[0], layers(x))
+    assert not nested.requires_grad_(False).requires_grad
+    assert torch.nested.as_nested_tensor([x, x]).device == torch.device("cuda:0")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_gradient_that_comes_to_a_nested_tensor_is_refused_in_one_sentence(two_gpus: None) -> None:
+    x, layer = torch.ones(2, 3, device="cuda"), torch.nn.Linear(3, 4).cuda()
+    nested = torch.nested.nested_tensor([x, x[:1]])
+    for place, compute in (
+        ("cuda:0", lambda: layer(nested).to_padded_tensor(0)),
+        ("cuda:0", lambda: layer(nested).unbind()[1]),
+        ("cuda:0", lambda: layer(nested)[0]),
+        ("cpu", lambda: layer(nested).cpu().unbind()[0]),
+        ("cuda:1", lambda: layer(nested).to("cuda:1").to_padded_tensor(0)),
+        ("cpu", lambda: torch.nested.as_nested_tensor([x.clone().requires_grad_(), x], device="cpu").unbind()[0]),
+        ("cuda:0", lambda: torch.nested.nested_tensor([torch.ones(2)], requires_grad=True).cuda().unbind()[0]),
+    ):
+        dense = compute()
+        assert str(dense.device) == place and dense.requires_grad
+        with pytest.raises(NotImplementedError, match="does not simulate gradients of nested tensors on a GPU"):
+            (dense * 2).sum().backward()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_nested_tensor_on_a_gpu_cannot_be_made_to_require_a_gradient(two_gpus: None) -> None:
+    """Where PyTorch's autograd asked such a tensor for its sizes, the process ended."""
+    nested = torch.nested.nested_tensor([torch.ones(2, 3, device="cuda")])
+    for compute in (
         lambda: nested.requires_grad_(),
         lambda: nested.detach().requires_grad_(True),
         lambda: setattr(nested, "requires_grad", True),
         lambda: torch.nn.Parameter(nested),
-        lambda: torch.nested.nested_tensor([torch.ones(2, 3)], requires_grad=True).to("cuda"),
     ):
         with pytest.raises(NotImplementedError, match="does not simulate gradients of nested tensors on a GPU"):
             compute()
-    with torch.no_grad():
-        assert torch.equal(layer(nested).to_padded_tensor(0)[0], layer(x))
-    assert not nested.requires_grad_(False).requires_grad
-    assert torch.nested.as_nested_tensor([x, x]).device == torch.device("cuda:0")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_cuda_refuses_of_nested_tensors_comes_before_their_gradients(two_gpus: None) -> None:
+    nested = torch.nested.nested_tensor([torch.ones(2, 4), torch.ones(3, 4)], device="cuda")
+    for layer, text in (
+        (nn.Linear(3, 5).cuda(), "Shape mismatch for NestedTensor Linear: "),
+        (nn.Linear(4, 5), "Expected all tensors to be on the same device, but got weight is on cpu, "),
+        (
+            nn.Conv1d(4, 2, 1).cuda(),
+            "Could not run 'aten::convolution' with arguments from the 'NestedTensorCUDA' backend",
+        ),
+    ):
+        with pytest.raises((RuntimeError, NotImplementedError)) as refusal:
+            layer(nested)
+        assert str(refusal.value).startswith(text)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_nested_tensors_of_the_cpu_have_gradients_in_a_simulation(two_gpus: None) -> None:
+    x = torch.ones(2, 3, requires_grad=True)
+    (nn.Linear(3, 4)(torch.nested.as_nested_tensor([x, x])) * 2).to_padded_tensor(0).sum().backward()
+    assert x.grad is not None and type(x.grad) is torch.Tensor
 
 
 def jagged(device: str, **options: Any) -> torch.Tensor:

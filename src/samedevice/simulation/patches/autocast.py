@@ -18,7 +18,9 @@ from typing import Any
 import torch
 
 from samedevice.simulation import state
+from samedevice.simulation.device.devices import device_of
 from samedevice.simulation.rules import judgement
+from samedevice.simulation.tensor.classes import is_jagged
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 
 _KEY = "AutocastCUDA"
@@ -122,7 +124,8 @@ def policies() -> dict[str, Policy]:
 
 def _eligible(value: Any) -> bool:
     """autocast_mode.h, is_eligible."""
-    return isinstance(value, SimulatedTensor) and value.is_floating_point() and value.dtype is not torch.float64
+    is_on_cuda = isinstance(value, SimulatedTensor) or (is_jagged(type(value)) and device_of(value).type == "cuda")
+    return is_on_cuda and value.is_floating_point() and value.dtype is not torch.float64
 
 
 def _cast(value: Any, dtype: torch.dtype) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
-from torch.autograd.function import BackwardCFunction
+from torch.autograd.function import BackwardCFunction, _HookMixin
 
 from samedevice.simulation.device.devices import device_of
 from samedevice.simulation.rules import made_inside
@@ -20,11 +20,11 @@ from samedevice.simulation.tensor.wrapping import wrap
 _grad = torch.Tensor.grad
 _read_grad, _write_grad = _grad.__get__, _grad.__set__
 _register_hook = torch.Tensor.register_hook
+_register_post_accumulate_grad_hook = torch.Tensor.register_post_accumulate_grad_hook
 _engine_run_backward = torch.autograd._engine_run_backward
 _apply = torch.autograd.Function.__dict__["apply"]
 _backward = BackwardCFunction.apply
-_register_hook_of_node = BackwardCFunction.register_hook
-_register_prehook_of_node = BackwardCFunction.register_prehook
+_register_hook_of_node = _HookMixin._register_hook
 _swap_tensors = torch.utils.swap_tensors
 
 # Of a type in an error (errors.type_in_errors), what is of the CPU.
@@ -36,12 +36,12 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     for name in ("grad", "_grad"):  # two names of one in C++
         yield torch.Tensor, name, property(_get_grad, _set_grad, _grad.__delete__, _grad.__doc__)
     yield torch.Tensor, "register_hook", register_hook
+    yield torch.Tensor, "register_post_accumulate_grad_hook", register_post_accumulate_grad_hook
     yield torch.utils, "swap_tensors", swap_tensors
     yield torch.autograd, "_engine_run_backward", _run_backward
     yield torch.autograd.Function, "apply", classmethod(_apply_function)
     yield BackwardCFunction, "apply", _apply_backward
-    yield BackwardCFunction, "register_hook", _register_node_hook
-    yield BackwardCFunction, "register_prehook", _register_node_prehook
+    yield _HookMixin, "_register_hook", staticmethod(_register_node_hook)
 
 
 def _get_grad(self: torch.Tensor) -> Any:
@@ -249,25 +249,31 @@ def _check_hook(hook: Any, value: Any, result: Any) -> None:
         )
 
 
-def _register_node_hook(self: Any, hook: Any) -> Any:
-    """Node.register_hook, for the nodes of Python: custom functions and the full backward hooks of modules."""
+def _register_node_hook(hooks: Any, hook: Any) -> Any:
+    """What C++ calls for Node.register_hook and Node.register_prehook (torch/csrc/autograd/python_cpp_function.cpp).
 
-    def checked(inputs: Any, outputs: Any) -> Any:
-        result = hook(inputs, outputs)
-        for value, new in zip(inputs, result or (), strict=False):
+    Before each call C++ has the gradients that the hook may replace as its first argument.
+    """
+
+    def checked(values: Any, *rest: Any) -> Any:
+        result = hook(values, *rest)
+        for value, new in zip(values, result if isinstance(result, tuple) else (), strict=False):
             _check_hook(hook, value, new)
         return result
 
     checked.__name__ = _name(hook)
-    return _register_hook_of_node(self, checked)
+    return _register_hook_of_node(hooks, checked)
 
 
-def _register_node_prehook(self: Any, hook: Any) -> Any:
-    def checked(outputs: Any) -> Any:
-        result = hook(outputs)
-        for value, new in zip(outputs, result or (), strict=False):
-            _check_hook(hook, value, new)
+def register_post_accumulate_grad_hook(self: torch.Tensor, hook: Any) -> Any:
+    """Tensor.register_post_accumulate_grad_hook: one that returns a tensor is refused, another type first."""
+    if overridden(self):
+        return _register_post_accumulate_grad_hook(self, hook)
+
+    def checked(tensor: torch.Tensor) -> Any:
+        result = hook(tensor)
+        _check_hook(hook, tensor, result)
         return result
 
     checked.__name__ = _name(hook)
-    return _register_prehook_of_node(self, checked)
+    return _register_post_accumulate_grad_hook(self, checked)

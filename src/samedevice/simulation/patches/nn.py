@@ -15,6 +15,7 @@ from samedevice.simulation.rules import dtypes
 from samedevice.simulation.rules.composite_kernels import Kernel
 from samedevice.simulation.rules.errors import attention_on_several_devices, compare, found_two_devices
 from samedevice.simulation.rules.tensor_iterator import broadcast
+from samedevice.simulation.tensor import functorch
 from samedevice.simulation.tensor.transfers import move
 
 _original_lengths = torch._VF._pack_padded_sequence
@@ -190,18 +191,34 @@ def _is_efficient(query: Any, value: Any) -> bool:
 
 
 def _rms_norm(compose: Any, inputs: Any, normalized_shape: Any, weight: Any = None, *rest: Any) -> Any:
-    """native/layer_norm.cpp, rms_norm: shapes first, then on CUDA one fused kernel, with its generated check."""
+    """native/layer_norm.cpp, rms_norm: shapes first, then on CUDA one fused kernel, with its generated check.
+
+    vmap has no rule for that kernel, and composes it of others.
+    """
     shape = list(normalized_shape)
+    if functorch.in_vmap(inputs):
+        return compose(inputs, normalized_shape, weight, *rest)
     if list(inputs.shape)[-len(shape) :] == shape and (weight is None or list(weight.shape) == shape):
         compare("wrapper_CUDA___fused_rms_norm", ("input", inputs), ("weight", weight))
     return compose(inputs, normalized_shape, weight, *rest)
 
 
 def _batch_norm(compose: Any, inputs: Any, weight: Any, bias: Any, *rest: Any) -> Any:
-    """native/Normalization.cpp, _select_batch_norm_backend: images with weight and bias go to cuDNN's kernel."""
+    """native/Normalization.cpp, _select_batch_norm_backend: images with weight and bias go to cuDNN's kernel.
+
+    functorch/BatchRulesNorm.cpp multiplies by the weight afterwards, and makes new statistics of the program's: the
+    kernel's own check could not tell these any more, so they are compared here.
+    """
+    mean, variance, training = rest[:3]
+    statistics = ("running_mean", mean), ("running_var", variance)
+    in_vmap = functorch.in_vmap(inputs)
+    if in_vmap and training and mean is not None and not functorch.in_vmap(mean):
+        return compose(inputs, weight, bias, *rest)  # refused: they would be written to
     if inputs.dim() > 2 and weight is not None and bias is not None and device_of(inputs) is not CPU:
-        operands = ("input", inputs), ("weight", weight), ("bias", bias), ("running_mean", rest[0])
-        compare("wrapper_CUDA__cudnn_batch_norm", *operands, ("running_var", rest[1]))
+        weights = () if in_vmap else (("weight", weight), ("bias", bias))
+        compare("wrapper_CUDA__cudnn_batch_norm", ("input", inputs), *weights, *statistics)
+    elif in_vmap:
+        compare("wrapper_CUDA__native_batch_norm", ("input", inputs), *statistics)
     return compose(inputs, weight, bias, *rest)
 
 

@@ -12,7 +12,7 @@ import torch
 
 from samedevice.simulation import state
 from samedevice.simulation.device.devices import Face, device_of, resolve
-from samedevice.simulation.rules import layouts
+from samedevice.simulation.rules import layout_kinds
 from samedevice.simulation.stand_ins import ABSENT, overridden
 from samedevice.simulation.tensor import factories
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
@@ -142,7 +142,7 @@ def _options(dtype: torch.dtype, device: Any, layout: torch.layout = torch.strid
     named = ((getattr(torch, f"{kind}Tensor").dtype, text) for kind, text in _TYPES.items())
     name = next((text for own, text in named if own == dtype), str(dtype))
     return (
-        f"TensorOptions(dtype={name}, device={device}, layout={layouts.name_of(layout)}, "
+        f"TensorOptions(dtype={name}, device={device}, layout={layout_kinds.name_of(layout)}, "
         "requires_grad=false (default), pinned_memory=false (default), memory_format=(nullopt))"
     )
 

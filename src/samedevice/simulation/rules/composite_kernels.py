@@ -3,8 +3,8 @@
 Such an operator (CompositeImplicitAutograd in native_functions.yaml) never reaches a tensor's `__torch_dispatch__`:
 only the operators inside do. While a simulation runs, the dispatcher holds a Python kernel for each that matters. It is
 met however the operator is called: as a method, by a name bound earlier, from C++. It stands where autograd would, and
-plain CPU tensors pass through it too. In inference mode nothing is composed above the dispatcher: what is judged there
-is then composed by the same kernel.
+where vmap composes the operator; plain CPU tensors pass through it too. In inference mode nothing is composed above the
+dispatcher: what is judged there is then composed by the same kernel.
 
 A part of the simulation contributes by a function `kernels()` that yields (operator, kernel), the operator as
 native_functions.yaml names it ("quantile.scalar"). A kernel is called as kernel(compose, *args, **kwargs), with the
@@ -13,6 +13,7 @@ kernel of an earlier part, at last PyTorch's own composition.
 """
 
 import functools
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -24,6 +25,9 @@ Kernel = Callable[..., Any]
 
 # Factories that take tensors begin below autograd (torch/csrc/autograd/generated/variable_factories.h).
 _FACTORIES = ("linspace", "logspace")
+
+# Where vmap composes operators itself: functorch/BatchRulesDecompositions.cpp, the first for those that may draw.
+_VMAP = ("FuncTorchVmapMode", "FuncTorchBatchedDecomposition")
 
 # Composed functions that nested tensors have too; for the others PyTorch has compositions of their own.
 _TAKE_NESTED = ("scaled_dot_product_attention",)
@@ -46,11 +50,22 @@ def start(contributions: Iterable[tuple[str, Kernel]]) -> None:
             register(operator.name(), key, kernel, False)
         if operator._opname in _TAKE_NESTED:
             register(operator.name(), "AutogradNestedTensor", kernel, False)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Warning only once for all operators")  # that a kernel was there before
+        for operator, key in _composed_by_vmap():
+            register(operator.name(), key, _kernels[operator], False)
 
 
 def of(operator: Any) -> Kernel | None:
     """The kernel in front of `operator`, if there is one."""
     return _kernels.get(operator)
+
+
+@functools.cache
+def _composed_by_vmap() -> list[tuple[Any, str]]:
+    """The operators with a kernel here that vmap composes by itself, and the dispatch keys at which it does."""
+    has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
+    return [(operator, key) for operator in _kernels for key in _VMAP if has_kernel(operator.name(), key)]
 
 
 @functools.cache

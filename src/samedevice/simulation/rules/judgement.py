@@ -12,7 +12,7 @@ import torch
 
 from samedevice.simulation import state
 from samedevice.simulation.device.devices import CPU, device_of
-from samedevice.simulation.rules import checks, layouts, native_functions, tensor_iterator
+from samedevice.simulation.rules import checks, layout_kinds, layouts, native_functions, tensor_iterator
 from samedevice.simulation.rules.made_inside import made_inside
 from samedevice.simulation.rules.tensor_iterator import Operand
 
@@ -68,7 +68,7 @@ def _judge(func: Any, operands: list[Operand], args: Any, kwargs: Any) -> Any:
                 return key
     namespace, _, signature = func.name().partition("::")
     operator = native_functions.operator(signature) if namespace == "aten" else None
-    kind = layouts.kind_of(operand.tensor for operand in operands)
+    kind = layout_kinds.kind_of(operand.tensor for operand in operands)
     check = checks.BY_HAND.get(func._schema.name.partition("::")[2])
     if kind:
         home = layouts.judge(kind, operator, func, operands, args, kwargs)

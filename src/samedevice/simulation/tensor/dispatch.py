@@ -14,7 +14,17 @@ import torch
 from samedevice.simulation import state
 from samedevice.simulation.device import dispatch_modes, generators
 from samedevice.simulation.device.devices import CPU, device_of, in_forked_child, refuse_absent, resolve
-from samedevice.simulation.rules import composite_kernels, dtypes, errors, judgement, layouts, made_inside
+from samedevice.simulation.rules import (
+    composite_kernels,
+    dtypes,
+    errors,
+    judgement,
+    layout_errors,
+    layout_kinds,
+    layouts,
+    made_inside,
+    nested_checks,
+)
 from samedevice.simulation.tensor import classes, operators, wrapping
 from samedevice.simulation.tensor.operators import Operator
 from samedevice.simulation.tensor.wrapping import below, call_below, in_inference_mode, wrap, wrap_view
@@ -107,14 +117,14 @@ def run(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
             if func.has_kernel_for_dispatch_key(_COMPOSED):  # of inference tensors alone: what is inside has to be met
                 return _compose(func, _COMPOSED, args, kwargs or {})
             _refuse_writing(args[0])
-    if wrapping.met_nested and torch.is_grad_enabled():
-        tensors = list(judgement.tensors_of(args, kwargs))
-        if any(x.requires_grad for x in tensors):
-            refuse_gradients_of_nested(tensors)
     call = _with_views if wrapping.met_complex else call_below
-    if wrapping.met_layouts and (layout := layouts.kind_of(judgement.tensors_of(args, kwargs))):
+    if wrapping.met_layouts and (layout := layout_kinds.kind_of(judgement.tensors_of(args, kwargs))):
         result = layouts.run(layout, func, args, kwargs or {}, call)
-        return result if func in layouts.ON_CPU else _wrapped(operator, result, args, device)
+        if wrapping.met_nested and torch.is_grad_enabled() and func is not torch.ops.aten.detach.default:
+            tensors = list(judgement.tensors_of(args, kwargs))
+            if any(x.requires_grad for x in tensors):
+                refuse_gradients_of_nested(tensors)
+        return result if func in nested_checks.ON_CPU else _wrapped(operator, result, args, device)
     return _wrapped(operator, _compute(operator, args, kwargs or {}, device, call), args, device)
 
 
@@ -133,7 +143,7 @@ def _compute(operator: Operator, args: Any, kwargs: Any, device: torch.device, c
 def _of_cuda(error: RuntimeError, operator: Operator, args: Any, device: torch.device) -> RuntimeError:
     """What CUDA raises where the CPU raises this error."""
     if isinstance(error, NotImplementedError):
-        return layouts.missing(error, operator.overload)
+        return layout_errors.missing(error, operator.overload)
     text = None if device is CPU else dtypes.text_of_cuda(operator.overload, args, str(error))
     return error if text is None else RuntimeError(text)
 

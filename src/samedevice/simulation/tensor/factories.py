@@ -18,7 +18,7 @@ from torch.utils.data import dataset
 from samedevice.simulation import state
 from samedevice.simulation.device import dispatch_modes, generators, sync_debug
 from samedevice.simulation.device.devices import CPU, device_of, resolve
-from samedevice.simulation.rules import layouts
+from samedevice.simulation.rules.layout_errors import reworded
 from samedevice.simulation.stand_ins import ABSENT, at_the_caller, modes_are_asked, overridden, stand_in
 from samedevice.simulation.tensor import functorch, ownership, sparse
 from samedevice.simulation.tensor.classes import dispatches_itself, is_jagged, refuse_class
@@ -213,7 +213,7 @@ def _made(original: Any, device: torch.device, *args: Any, **kwargs: Any) -> tor
         else:
             made = original(*args, device=CPU, **kwargs)
     except RuntimeError as error:
-        raise layouts.reworded(error) from None
+        raise reworded(error) from None
     if state.now.sync_debug_level and name in (*_MADE_FROM_DATA, "new_tensor"):
         sync_debug.copies(made, device, False)
     return wrap(made, device)

@@ -83,6 +83,15 @@ def is_batched(tensor: torch.Tensor) -> bool:
     return torch._C._dispatch_keys(tensor).has(_BATCHED)
 
 
+def in_vmap(tensor: torch.Tensor) -> bool:
+    """Whether vmap has wrapped this tensor, at any level."""
+    while is_wrapped(tensor):
+        if _functorch.is_batchedtensor(tensor):
+            return True
+        tensor = _unwrap(tensor)
+    return False
+
+
 def _batched(tensor: torch.Tensor, *args: int) -> torch.Tensor:
     """What autograd.grad(is_grads_batched=True) wraps: the wrapper says of its tensor's device nothing by itself."""
     batched = _add_batch_dim(tensor, *args)

@@ -13,7 +13,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from samedevice.simulation.device.devices import CPU, device_of, resolve
 from samedevice.simulation.rules.errors import accuse
-from samedevice.simulation.tensor.dispatch import NO_GRADIENTS_OF_NESTED
+from samedevice.simulation.tensor import nested_gradients
 
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
@@ -53,8 +53,8 @@ def _made(original: Any, ts: Any, has_gradient: bool, device: Any = None, **kwar
     if kwargs.get("layout") is torch.jagged or all(place.type != "cuda" for place in (target, *places)):
         result = original(ts, device=device, **kwargs)
         return result
-    refused = has_gradient and torch.is_grad_enabled()
-    if isinstance(ts, torch.Tensor) and here == target and not refused:
+    claims = has_gradient and torch.is_grad_enabled()
+    if isinstance(ts, torch.Tensor) and here == target and not claims:
         result = original(ts, **kwargs)  # of its own memory
         return result
     copies = tree_map(lambda x: x.detach().cpu() if isinstance(x, torch.Tensor) else x, ts)
@@ -62,9 +62,9 @@ def _made(original: Any, ts: Any, has_gradient: bool, device: Any = None, **kwar
     for place in places:
         if place != here:  # native/nested/NestedTensorUtils.h, wrap_tensor_node: the parts are joined, then moved
             accuse("tensors", place, here, "wrapper_CUDA_cat")
-    if refused:
-        raise NotImplementedError(NO_GRADIENTS_OF_NESTED)
-    return result.to(target)
+    if not claims or (target is CPU and kwargs.get("requires_grad")):
+        return result.to(target)
+    return nested_gradients.claimed(result.detach().to(target), kwargs.get("requires_grad", False))
 
 
 def _places(ts: Any) -> list[torch.device]:

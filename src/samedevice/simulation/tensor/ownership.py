@@ -97,10 +97,13 @@ class _Plain(_Owned):
 
 
 def _made_dual(tensor: torch.Tensor, tangent: torch.Tensor, *, level: int | None = None) -> torch.Tensor:
-    """What jvp wraps."""
+    """What jvp wraps; elsewhere, a tensor that holds its tangent, which else C++ alone would (see made_inside.py)."""
     if eager_transforms.JVP_NESTING:
-        tensor, tangent = owned(tensor), owned(tangent)
-    return _make_dual(tensor, tangent, level=level)
+        return _make_dual(owned(tensor), owned(tangent), level=level)
+    dual: torch.Tensor = _make_dual(tensor, tangent, level=level)
+    if isinstance(dual, SimulatedTensor):
+        dual._samedevice_tangent = tangent
+    return dual
 
 
 class _Packed:

@@ -16,7 +16,7 @@ import torch
 from samedevice.simulation import stand_ins
 from samedevice.simulation.device import dispatch_modes, sync_debug
 from samedevice.simulation.device.devices import CPU
-from samedevice.simulation.rules import errors, layouts
+from samedevice.simulation.rules import errors, layout_kinds
 from samedevice.simulation.tensor import classes, dispatch, wrapping
 from samedevice.simulation.tensor.wrapping import below, unwrap, wrap
 
@@ -72,7 +72,7 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
         if self.layout is not torch.strided:
             raise RuntimeError(  # native/TensorConversions.cpp, to
                 "to(options) doesn't support converting to a different layout, but got self.layout being "
-                f"{layouts.name_of(self.layout)} and options.layout set as Strided"
+                f"{layout_kinds.name_of(self.layout)} and options.layout set as Strided"
             )
         if dispatch_modes.now():  # torch/csrc/utils/tensor_list.cpp copies to the CPU first
             with torch.no_grad():

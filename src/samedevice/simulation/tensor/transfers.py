@@ -15,12 +15,11 @@ from torch.autograd import forward_ad
 from samedevice.simulation import state
 from samedevice.simulation.device import devices, dispatch_modes, pinned_memory, streams, sync_debug
 from samedevice.simulation.device.devices import CPU, device_of, resolve
-from samedevice.simulation.rules import layouts
+from samedevice.simulation.rules import layout_errors, layout_kinds
 from samedevice.simulation.rules.errors import type_in_errors
 from samedevice.simulation.stand_ins import ABSENT, at_the_caller, overridden
-from samedevice.simulation.tensor import functorch, sparse
+from samedevice.simulation.tensor import functorch, nested_gradients, sparse
 from samedevice.simulation.tensor.classes import dispatches_itself, is_jagged, refuse_class, twin_of
-from samedevice.simulation.tensor.dispatch import refuse_gradients_of_nested
 from samedevice.simulation.tensor.set_data import exchange, moved_after
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 from samedevice.simulation.tensor.subclasses import as_subclass
@@ -113,7 +112,8 @@ def move(
     if tensor.is_meta:
         return _to(tensor, CPU)  # refused, by PyTorch
     if (torch.is_grad_enabled() and tensor.requires_grad) or forward_ad._current_level >= 0:
-        refuse_gradients_of_nested([tensor])
+        if tensor.is_nested and tensor.requires_grad:
+            return nested_gradients.claimed(move(tensor.detach(), device, dtype, memory_format, non_blocking))
         return _ToCopy.apply(tensor, device, dtype, memory_format, non_blocking)
     return _ToCopy.forward(tensor, device, dtype, memory_format, non_blocking)
 
@@ -220,7 +220,7 @@ def type_(self: torch.Tensor, dtype: Any = None, non_blocking: bool = False, **k
         try:
             return _type(unwrap(self)).replace("torch.", "torch.cuda." if self.is_cuda else "torch.", 1)
         except RuntimeError as error:  # of a compressed layout: it has no name
-            raise layouts.reworded(error) from None
+            raise layout_errors.reworded(error) from None
     if isinstance(dtype, torch.dtype):
         return to(self, dtype)
     if not isinstance(dtype, str | type):
@@ -301,6 +301,8 @@ def _with_masks(self: torch.Tensor, index: Any, value: Any) -> Any:
 def type_as(self: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     if not isinstance(other, torch.Tensor) or overridden(self) or overridden(other):
         return _type_as(self, other)
+    if self.layout is not other.layout:
+        return _type_as(self, other)  # refused, by PyTorch (native/TensorConversions.cpp, to)
     return to(self, other)
 
 
@@ -314,7 +316,7 @@ def pin_memory(self: torch.Tensor, device: Any = None) -> torch.Tensor:
         if self.is_nested:
             _is_pinned(self)  # refused, by PyTorch
         # native/Memory.cpp; a compressed layout has no name of its own (c10/core/DispatchKey.cpp, toString)
-        is_compressed = layouts.kind_of([self]) == "SparseCsr"
+        is_compressed = layout_kinds.kind_of([self]) == "SparseCsr"
         name = type_in_errors(type_(sparse.members(self)[-1] if is_compressed else self))
         prefix = "SparseCsr" if is_compressed else ""
         raise RuntimeError(f"cannot pin '{prefix}{name}' only dense CPU tensors can be pinned")

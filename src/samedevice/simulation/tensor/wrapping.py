@@ -7,6 +7,7 @@ it is noted when the first of a kind is met, and nobody pays for it before.
 
 import torch
 
+from samedevice.simulation import state
 from samedevice.simulation.device import memory
 from samedevice.simulation.device.devices import CPU, device_of, in_forked_child, refuse_absent
 from samedevice.simulation.rules import made_inside
@@ -49,6 +50,8 @@ def wrap(tensor: torch.Tensor, device: torch.device, counts_versions: bool = Fal
         met_complex = met_unusual = True
     if tensor.is_nested:
         met_nested = met_layouts = met_unusual = True
+        while state.now.before_nested:
+            state.now.before_nested.pop()()
     if tensor.is_inference():
         met_inference = met_unusual = True
         if not counts_versions and not in_inference_mode():
