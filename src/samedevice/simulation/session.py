@@ -14,6 +14,7 @@ from samedevice.simulation.patches import (
     comm,
     composite,
     cuda,
+    dlpack,
     dynamo,
     foreach,
     multiprocessing,
@@ -23,6 +24,7 @@ from samedevice.simulation.patches import (
     storage,
     tensor_types,
     torch_dispatch_mode,
+    torch_ops,
 )
 from samedevice.simulation.rules import composite_checks, composite_kernels, linear_algebra
 from samedevice.simulation.tensor import dtensor, factories, functorch, nested, ownership, subclasses, transfers
@@ -47,6 +49,7 @@ _PARTS: tuple[Part, ...] = (
     nn,
     linear_algebra,
     storage,
+    dlpack,
     foreach,
     tensor_types,
     cuda,
@@ -59,6 +62,7 @@ _PARTS: tuple[Part, ...] = (
     ownership,
     nested,
     torch_dispatch_mode,
+    torch_ops,
 )
 
 
