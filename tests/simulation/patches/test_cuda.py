@@ -535,6 +535,14 @@ def test_the_allocator_can_be_switched_on_and_not_off() -> None:
         torch.cuda.memory.caching_allocator_enable(False)
 
 
+def test_ranges_of_nvtx_surround_operators() -> None:
+    ranges = torch.autograd.profiler.emit_nvtx()
+    with ranges:
+        assert (torch.ones(2, device="cuda") + 1).tolist() == [2, 2]
+    with pytest.raises(RuntimeError, match=r"^NVTX annotation context manager is not reentrant$"), ranges:
+        pass
+
+
 def test_properties_have_no_other_attributes() -> None:
     with pytest.raises(AttributeError) as error:
         torch.cuda.get_device_properties(0).cores  # noqa: B018

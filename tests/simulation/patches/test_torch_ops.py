@@ -7,6 +7,8 @@ import pytest
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
+from samedevice import simulate_cuda
+
 pytestmark = pytest.mark.usefixtures("two_gpus")
 aten = torch.ops.aten
 
@@ -38,6 +40,14 @@ CALLED: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
 def test_an_operator_called_by_its_name_means_the_device_that_it_names(case: str) -> None:
     call, device = CALLED[case]
     assert str(call(torch.ones(2, device="cuda"), torch.ones(2)).device) == device
+
+
+def test_operators_are_found_where_they_were_kept() -> None:
+    operator = aten.empty_like.default
+    with simulate_cuda(2):
+        inside = {operator: 1, aten._to_copy: 2}
+    assert {operator: 1, aten._to_copy: 2} == inside
+    assert hash(operator) == hash(operator._op)
 
 
 def test_a_copy_by_name_is_one_where_the_tensor_is() -> None:

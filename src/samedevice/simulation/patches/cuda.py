@@ -68,6 +68,8 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     yield profiler, "_supported_activities", lambda: activities
     states = profiler.ProfilerState.__members__
     yield profiler, "ProfilerState", types.SimpleNamespace(**states | {"KINETO_GPU_FALLBACK": states["KINETO"]})
+    for name, method in (("__enter__", _enter_nvtx), ("__exit__", _nothing)):
+        yield profiler.emit_nvtx, name, method
     yield torch.cuda, "_cudart", _cudart()
     yield torch.cuda, "has_magma", True
     yield torch._C, "_has_cuda", True
@@ -237,6 +239,16 @@ def _cudart() -> types.SimpleNamespace:
         cudaGetErrorString=lambda code: _ERRORS.get(int(code), "unrecognized error code"),
         cudaMemGetInfo=memory._free,
     )
+
+
+def _enter_nvtx(self: Any) -> Any:
+    """torch/autograd/profiler.py, emit_nvtx.__enter__: without a profiler, nobody sees its ranges."""
+    if not self.enabled:
+        return None
+    if self.entered:
+        raise RuntimeError("NVTX annotation context manager is not reentrant")
+    self.entered = True
+    return self
 
 
 def _nvtx() -> types.SimpleNamespace:

@@ -16,6 +16,7 @@ from torch.utils._python_dispatch import is_in_torch_dispatch_mode
 
 from samedevice.simulation.device import dispatch_modes
 from samedevice.simulation.device.devices import CPU, device_of, resolve
+from samedevice.simulation.stand_ins import stand_in
 from samedevice.simulation.tensor import functorch
 from samedevice.simulation.tensor.classes import dispatches_itself
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
@@ -34,17 +35,28 @@ _is_below = functools.partial(torch._C._dispatch_tls_is_dispatch_key_excluded, t
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
+    for operator, replacement in _operators():
+        yield operator, "_op", replacement
+
+
+@functools.cache  # the same for every simulation of this process
+def _operators() -> list[tuple[Any, Any]]:
+    """Each operator, with what it calls; the hash of an operator is that of what it calls."""
+    return [(operator, stand_in(operator._op, function)) for operator, function in _functions()]
+
+
+def _functions() -> Iterator[tuple[Any, Callable[..., Any]]]:
     for name in (*_LIKE, *_NEW, "_to_copy"):
         packet = getattr(torch.ops.aten, name)
         for operator in (packet, *(getattr(packet, overload) for overload in packet.overloads())):
             if not str(operator).endswith("out"):
-                yield operator, "_op", _by_name(operator._op, _called(name))
+                yield operator, _by_name(operator._op, _called(name))
 
     for name in _OF_THE_CPU:
         if hasattr(torch.ops.quantized, name):
             packet = getattr(torch.ops.quantized, name)
             for operator in (packet, packet.default):
-                yield operator, "_op", _without_cuda(operator._op, packet.default)
+                yield operator, _without_cuda(operator._op, packet.default)
 
 
 def _without_cuda(original: Any, overload: Any) -> Any:
