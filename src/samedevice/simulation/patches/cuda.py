@@ -5,7 +5,6 @@ CPU build lacks the first, and the second find no device. They are what is repla
 errors raised by PyTorch's own code. Streams, memory, random numbers, autocast and compilers have files of their own.
 """
 
-import operator
 import types
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
@@ -136,10 +135,16 @@ def _cudnn() -> Iterator[tuple[Any, str, Any]]:
     yield torch._C, "_has_cudnn", True
     yield module, "_init", lambda: True
     yield module, "__cudnn_version", vars(module).get("__cudnn_version") or 92000  # that of PyTorch's own wheels
-    yield torch._C, "_cuda_get_cudnn_benchmark_limit", lambda: limit[0]
-    yield torch._C, "_cuda_set_cudnn_benchmark_limit", lambda value: operator.setitem(limit, 0, value)
-    read_and_set = ContextProp(torch._C._cuda_get_cudnn_benchmark_limit, torch._C._cuda_set_cudnn_benchmark_limit)
-    yield type(torch.backends.cudnn), "benchmark_limit", read_and_set
+
+    def read() -> int:
+        return limit[0]
+
+    def choose(value: int) -> None:
+        limit[:] = [value]
+
+    yield torch._C, "_cuda_get_cudnn_benchmark_limit", read
+    yield torch._C, "_cuda_set_cudnn_benchmark_limit", choose
+    yield type(torch.backends.cudnn), "benchmark_limit", ContextProp(read, choose)
 
 
 def _refused(what: str) -> Callable[..., NoReturn]:
