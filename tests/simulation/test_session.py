@@ -180,3 +180,9 @@ def test_importing_samedevice_does_not_import_torch() -> None:
     program = "import sys, samedevice, lessons; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_autocast_that_was_refused_on_entering_ends_with_the_simulation() -> None:
+    with simulate_cuda(), pytest.raises(TypeError), torch.autocast("cuda", dtype="float16"):  # type: ignore[arg-type]
+        pass
+    assert not torch.is_autocast_enabled("cuda")

@@ -68,6 +68,9 @@ def ask(family: str, question: str) -> dict[str, Any]:
         if said.startswith("The following operation failed"):  # TorchScript: between them is a traceback, with paths
             lines = str(error).strip().splitlines()
             said = f"{lines[0]} ... {lines[-1]}"
+        if said.startswith("Caught"):  # in a replica of torch.nn.DataParallel: likewise
+            lines = [line for line in str(error).splitlines() if line.strip()]
+            said = f"{lines[0]} ... {lines[-1]}"
         # What follows lists the backends of a build, which differ without a word about devices.
         return {"error": type(error).__name__, "message": said.partition(". This could be because")[0]}
 

@@ -14,6 +14,7 @@ from samedevice.simulation.patches import (
     comm,
     composite,
     cuda,
+    dlpack,
     foreach,
     multiprocessing,
     nccl,
@@ -22,6 +23,7 @@ from samedevice.simulation.patches import (
     storage,
     tensor_types,
     torch_dispatch_mode,
+    torch_ops,
 )
 from samedevice.simulation.rules import composite_checks, composite_kernels, linear_algebra
 from samedevice.simulation.stand_ins import ABSENT
@@ -55,6 +57,7 @@ _PARTS: tuple[Part, ...] = (
     nn,
     linear_algebra,
     storage,
+    dlpack,
     foreach,
     tensor_types,
     cuda,
@@ -67,6 +70,7 @@ _PARTS: tuple[Part, ...] = (
     ownership,
     nested,
     torch_dispatch_mode,
+    torch_ops,
 )
 
 

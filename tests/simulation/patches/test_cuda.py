@@ -505,3 +505,45 @@ def test_a_bfloat16_tensor_that_was_written_to_has_the_name_that_cpp_gives_it() 
     y.add_(1)
     with pytest.raises(RuntimeError, match=r"an inplace operation: \[CUDABFloat16Type \[3\]\], which is output 0"):
         y.sum().backward()
+
+
+def test_cudnn_and_the_build_can_be_asked_about() -> None:
+    cudnn = torch.backends.cudnn
+    assert (cudnn.is_available(), cudnn.version()) == (True, 92000)
+    x = torch.ones(2, device="cuda")
+    assert [cudnn.is_acceptable(each) for each in (x, x.half(), x.long(), x.cpu())] == [True, True, False, False]
+    with cudnn.flags(enabled=False):
+        assert not cudnn.is_acceptable(x)
+    assert cudnn.benchmark_limit == 10
+    assert torch.backends.cuda.is_flash_attention_available()
+    assert "sm_80" in torch.cuda.get_arch_list()
+    assert torch.nn.LSTM(2, 3).cuda()(torch.ones(4, 1, 2, device="cuda"))[0].shape == (4, 1, 3)
+
+
+def test_a_negative_index_is_no_character_of_a_text() -> None:
+    torch.cuda.init()
+    for ask in (torch.cuda.memory_allocated, torch.cuda.reset_peak_memory_stats, torch.accelerator.memory_allocated):
+        with pytest.raises(UnicodeDecodeError) as error:
+            ask(-1)
+        assert str(error.value) == "'utf-8' codec can't decode byte 0xff in position 24: invalid start byte"
+
+
+def test_the_allocator_can_be_switched_on_and_not_off() -> None:
+    torch.cuda.init()
+    assert torch.cuda.memory.caching_allocator_enable(True) is None  # type: ignore[func-returns-value]
+    with pytest.raises(NotImplementedError, match="cannot be switched off"):
+        torch.cuda.memory.caching_allocator_enable(False)
+
+
+def test_ranges_of_nvtx_surround_operators() -> None:
+    ranges = torch.autograd.profiler.emit_nvtx()
+    with ranges:
+        assert (torch.ones(2, device="cuda") + 1).tolist() == [2, 2]
+    with pytest.raises(RuntimeError, match=r"^NVTX annotation context manager is not reentrant$"), ranges:
+        pass
+
+
+def test_properties_have_no_other_attributes() -> None:
+    with pytest.raises(AttributeError) as error:
+        torch.cuda.get_device_properties(0).cores  # noqa: B018
+    assert str(error.value) == "'torch._C._CudaDeviceProperties' object has no attribute 'cores'"

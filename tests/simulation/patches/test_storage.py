@@ -186,3 +186,40 @@ def test_safetensors_save_and_load_on_a_gpu(two_gpus: None, tmp_path: Path) -> N
     for device, expected in (("cpu", "cpu"), ("cuda", "cuda:0"), ("cuda:1", "cuda:1"), (1, "cuda:1")):
         loaded = safetensors.load_file(file, device=device)["x"]
         assert (str(loaded.device), loaded.tolist()) == (expected, [0, 1, 2])
+
+
+STORAGES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "to by position": (
+        lambda: torch.ones(2, device="cuda").untyped_storage().to("cpu"), TypeError,
+        "_StorageBase.to() takes 1 positional argument but 2 were given",
+    ),
+    "cpu with an argument": (
+        lambda: torch.ones(2, device="cuda").untyped_storage().cpu(1), TypeError,
+        "_StorageBase.cpu() takes 1 positional argument but 2 were given",
+    ),
+    "cuda of a name": (
+        lambda: torch.ones(2).untyped_storage().cuda("cuda:1"), TypeError,
+        "device(): argument 'index' (position 2) must be int, not str",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", STORAGES)
+def test_what_a_storage_does_not_take_is_refused_in_pytorchs_words(two_gpus: None, case: str) -> None:
+    act, kind, text = STORAGES[case]
+    with pytest.raises(kind) as error:
+        act()
+    assert str(error.value) == text
+
+
+def test_a_storage_makes_others_where_it_is(two_gpus: None) -> None:
+    storage = torch.ones(2, device="cuda:1").untyped_storage()
+    assert (str(storage.new().device), storage.new().nbytes()) == ("cuda:1", 0)
+    assert str(storage.cuda(0).device) == "cuda:0", "PyTorch takes 0 for no index: the current GPU"
+    with torch.cuda.device(1):
+        assert str(torch.ones(2).untyped_storage().cuda(0).device) == "cuda:1"
+
+
+def test_a_number_is_no_memory_to_adopt(two_gpus: None) -> None:
+    with pytest.raises(TypeError, match=r"^set_\(\) received an invalid combination of arguments - got \(int\)"):
+        torch.ones(2, device="cuda").set_(1)

@@ -27,6 +27,10 @@ class Unpicklable:
         name = type(self).__name__ if isinstance(self, OfTorchCuda) else f"torch.{type(self).__name__}"
         raise TypeError(f"cannot pickle '{name}' object")
 
+    def __getattr__(self, name: str) -> NoReturn:
+        kind = type(self).__name__ if isinstance(self, OfTorchCuda) else f"torch.{type(self).__name__}"
+        raise AttributeError(f"'{kind}' object has no attribute '{name}'")
+
     def __reduce__(self) -> NoReturn:
         name = type(self).__name__
         if isinstance(self, OfTorchCuda):
@@ -82,14 +86,22 @@ class AnyEvent(Unpicklable):
 
     def elapsed_time(self, end_event: Any) -> float:
         """Milliseconds (CUDAEvent.h, elapsed_time)."""
+        if not self._is_like(end_event):  # torch/csrc/Event.cpp and torch/csrc/cuda/Event.cpp, both elapsed_time
+            kind = "torch.cuda.Event" if isinstance(self, OfTorchCuda) else "torch.Event"
+            raise RuntimeError(f"expected other to be a {kind} object")
         if not (self._timed and end_event._timed):
             raise ValueError("Both events must be created with argument 'enable_timing=True'.")
         if self._recorded is None or end_event._recorded is None:
             raise ValueError("Both events must be recorded before calculating elapsed time.")
         return float((end_event._recorded - self._recorded) / 1e6)
 
+    def _is_like(self, other: Any) -> bool:
+        """Whether the other event is of torch too, or of torch.cuda too."""
+        return isinstance(other, AnyEvent) and isinstance(other, OfTorchCuda) == isinstance(self, OfTorchCuda)
+
     def ipc_handle(self) -> bytes:
-        raise NotImplementedError("samedevice simulates one process: an event cannot be sent to another")
+        # c10/core/impl/InlineEvent.h has none
+        raise NotImplementedError("torch.Event ipc is not supported yet, please open an issue if you need this!")
 
     def __repr__(self) -> str:
         index = -1 if self.device is None or self.device.index is None else self.device.index
@@ -99,13 +111,20 @@ class AnyEvent(Unpicklable):
 class Event(AnyEvent, OfTorchCuda):
     """torch.cuda.Event (torch/cuda/streams.py)."""
 
-    def __init__(
-        self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, external: bool = False
-    ) -> None:
+    def __new__(
+        cls, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, external: bool = False
+    ) -> Any:
         for flag in (enable_timing, blocking, interprocess, external):
             operator.index(flag)  # refuses what is no flag, as C++ does
-        super().__init__(enable_timing=enable_timing)
-        self.device = None
+        event = super().__new__(cls)
+        event._timed, event._recorded, event.device = bool(enable_timing), None, None
+        return event
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Nothing: as in torch.cuda, an event is complete when it is made, whatever a subclass's __init__ does."""
+
+    def ipc_handle(self) -> bytes:
+        raise NotImplementedError("samedevice simulates one process: an event cannot be sent to another")
 
     @classmethod
     def from_ipc_handle(cls, device: Any, handle: bytes) -> Any:
@@ -128,4 +147,6 @@ class Event(AnyEvent, OfTorchCuda):
 
 
 AnyEvent.__name__, AnyEvent.__module__ = "Event", "torch"
+for _name in ("record", "wait", "query", "elapsed_time", "synchronize"):
+    vars(AnyEvent)[_name].__qualname__ = f"Event.{_name}"  # as errors of a wrong number of arguments name it
 Event.__module__ = "torch.cuda"

@@ -76,7 +76,10 @@ def read() -> None:
 def allocator_of(index: int) -> Allocator:
     """The allocator of this GPU, which knows all that has happened."""
     if not 0 <= devices.fits(index) < devices.count():
-        # CUDACachingAllocator.cpp, assertValidDevice; an index is an int8, hence printed as a character.
-        raise RuntimeError(f"Invalid device argument {chr(max(index, 0))}: did you call init?".partition("\0")[0])
+        # CUDACachingAllocator.cpp, assertValidDevice; an index is an int8, hence printed as a character. That of a
+        # negative one is not UTF-8, which Python then says of the text.
+        character = bytes([index % 256])
+        text = b"Invalid device argument " + character + b": did you call init?"
+        raise RuntimeError(text.partition(b"\0")[0].decode())
     read()
     return _allocator(index)

@@ -31,7 +31,7 @@ class CudaDeviceProperties:
     max_threads_per_multi_processor = max_threads_per_block = 1024
     regs_per_multiprocessor = 65536
     shared_memory_per_block = shared_memory_per_block_optin = shared_memory_per_multiprocessor = 48 * 2**10
-    L2_cache_size = 0
+    L2_cache_size = 32 * 2**20
     memory_bus_width = memory_clock_rate = clock_rate = 0
     gcnArchName = NAME  # noqa: N815 - PyTorch's; on CUDA it repeats the name
     pci_bus_id = pci_device_id = pci_domain_id = 0
@@ -44,6 +44,9 @@ class CudaDeviceProperties:
         if hasattr(self, name):
             raise AttributeError(f"property of '{type(self).__name__}' object has no setter")
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"'torch._C.{type(self).__name__}' object has no attribute '{name}'")
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         raise TypeError(f"cannot pickle 'torch._C.{type(self).__name__}' object")

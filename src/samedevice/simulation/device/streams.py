@@ -6,6 +6,7 @@ GPU (c10/cuda/CUDAStream.cpp).
 
 import ctypes
 import itertools
+import operator
 from collections.abc import Iterator
 from typing import Any
 
@@ -31,6 +32,7 @@ class _Face(devices.Face):
             return self.original(device, *args, **kwargs)
         if kwargs.get("device_type", _CUDA) != _CUDA:
             return self.original(**kwargs)
+        _read(self.original, args, {name: value for name, value in kwargs.items() if name not in _FROM_ID})
         return self.simulated(device, *args, **kwargs)
 
     def __instancecheck__(self, instance: Any) -> bool:
@@ -42,6 +44,22 @@ class _Face(devices.Face):
     @property
     def simulated(self) -> Any:
         return AnyStream if self.original is original else AnyEvent
+
+
+_FROM_ID = ("stream_id", "device_index", "device_type")
+
+
+def _read(original: Any, args: Any, kwargs: Any) -> None:
+    """Let PyTorch's own parser refuse arguments that torch.Stream and torch.Event do not take.
+
+    What it says afterwards is about a machine without an accelerator.
+    """
+    try:
+        original("cpu", *args, **kwargs)
+    except TypeError:
+        raise
+    except Exception:
+        pass
 
 
 class AnyStream(Unpicklable):
@@ -88,6 +106,8 @@ class AnyStream(Unpicklable):
 
     def record_event(self, event: Any = None) -> Any:
         event = AnyEvent(self.device) if event is None else event
+        if not isinstance(event, AnyEvent) and not isinstance(self, OfTorchCuda):  # torch/csrc/Stream.cpp
+            raise RuntimeError("expected event to be a torch.Event object")
         event.record(self)
         return event
 
@@ -122,8 +142,18 @@ class AnyStream(Unpicklable):
 class Stream(AnyStream, OfTorchCuda):
     """torch.cuda.Stream (torch/cuda/streams.py)."""
 
-    def __init__(self, device: Any = None, priority: int = 0, **kwargs: Any) -> None:
-        super().__init__(_index(device) if "stream_id" not in kwargs else None, priority, **kwargs)
+    def __new__(cls, device: Any = None, priority: int = 0, **kwargs: Any) -> Any:
+        index = _index(device) if "stream_id" not in kwargs else None
+        # torch/csrc/cuda/Stream.cpp, THCPStream_pynew
+        for name in kwargs:
+            if name not in _FROM_ID:
+                raise TypeError(f"'{name}' is an invalid keyword argument for this function")
+        stream = super().__new__(cls)
+        AnyStream.__init__(stream, index, operator.index(priority), **kwargs)
+        return stream
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Nothing: as in torch.cuda, a stream is complete when it is made, whatever a subclass's __init__ does."""
 
     @property
     def cuda_stream(self) -> int:
@@ -155,10 +185,12 @@ class Stream(AnyStream, OfTorchCuda):
 class ExternalStream(Stream):
     """torch.cuda.ExternalStream: the address is taken as given, nothing is behind it."""
 
-    def __init__(self, stream_ptr: int, device: Any = None, **kwargs: Any) -> None:
+    def __new__(cls, stream_ptr: int, device: Any = None, **kwargs: Any) -> Any:
+        if not isinstance(stream_ptr, int):  # torch/csrc/cuda/Stream.cpp, THCPStream_pynew
+            raise RuntimeError(f"stream_ptr must be an int or None, got {type(stream_ptr).__name__}")
         if stream_ptr < 0:
             raise OverflowError("can't convert negative int to unsigned")
-        super().__init__(stream_id=stream_ptr, device_index=_index(device), **kwargs)
+        return super().__new__(cls, stream_id=stream_ptr, device_index=_index(device), **kwargs)
 
 
 def _index(device: Any) -> int:
@@ -189,6 +221,8 @@ def set_stream(stream_id: int, device_index: int, device_type: int) -> None:
 
 
 AnyStream.__name__, AnyStream.__module__ = "Stream", "torch"
+for _name in ("wait_event", "wait_stream", "record_event", "query", "synchronize"):
+    vars(AnyStream)[_name].__qualname__ = f"Stream.{_name}"  # as errors of a wrong number of arguments name it
 Stream.__module__ = ExternalStream.__module__ = "torch.cuda"
 
 
@@ -213,6 +247,11 @@ def _accelerator_stream(index: int) -> AnyStream:
 
 
 def _set_accelerator_stream(stream: Any) -> None:
+    if not isinstance(stream, AnyStream):  # pybind11's words (torch/csrc/DeviceAccelerator.cpp)
+        raise TypeError(
+            "_accelerator_setStream(): incompatible function arguments. The following argument types are supported:\n"
+            f"    1. (arg0: torch.Stream) -> None\n\nInvoked with: {stream!r}"
+        )
     if stream.device_index < 0:
         raise RuntimeError(f"device id must be non-negative!{stream.device_index}")
     set_stream(stream.stream_id, stream.device_index, _CUDA)

@@ -56,8 +56,13 @@ def clear_autocast_cache() -> None:
 
 
 def stop() -> None:
-    """Let dispatch be as it was; the session takes the kernels away."""
+    """Let dispatch be as it was; the session takes the kernels away.
+
+    A region that was refused on entering has left autocast on, as in PyTorch: with the GPUs that ends.
+    """
     torch._C._dispatch_tls_set_dispatch_key_included(_KEY, False)
+    if "cuda" in state.now.autocast_types:
+        _set_autocast_enabled("cuda", False)
 
 
 def _register(device_type: str) -> None:

@@ -24,7 +24,7 @@ from samedevice.simulation.patches import dynamo
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 
 _compile, _script, _export = torch.compile, torch.jit.script, torch.export.export
-_freeze = torch.jit.freeze
+_freeze, _optimize_for_inference = torch.jit.freeze, torch.jit.optimize_for_inference
 _trace, _trace_module = torch.jit.trace, torch.jit.trace_module
 _lock = threading.Lock()
 _told = False
@@ -38,6 +38,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     yield torch.jit, "trace", trace
     yield torch.jit, "trace_module", trace_module
     yield torch.jit, "freeze", freeze
+    yield torch.jit, "optimize_for_inference", optimize_for_inference
     for name in ("save", "save_to_buffer", "graph", "code"):
         yield torch.nn.Module, name, _OfTorchScript(name)
     yield torch.export, "export", export
@@ -163,6 +164,13 @@ def freeze(mod: Any, *args: Any, **kwargs: Any) -> Any:
             "before freezing."
         )
     return mod
+
+
+@functools.wraps(_optimize_for_inference)
+def optimize_for_inference(mod: Any, *args: Any, **kwargs: Any) -> Any:
+    if not isinstance(mod, torch.nn.Module) or mod not in _makers:
+        return _optimize_for_inference(mod, *args, **kwargs)
+    return freeze(mod.eval())  # torch/jit/_freeze.py, optimize_for_inference
 
 
 def _refuse_untraceable(output: Any) -> None:

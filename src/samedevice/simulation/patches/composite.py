@@ -27,6 +27,7 @@ from samedevice.simulation.tensor.wrapping import unwrap, wrap
 # Each as native_functions.yaml names it, without its overloads; many make tensors only for out= or for empty inputs.
 _MAKE_TENSORS_INSIDE = (
     "cdist", "combinations", "cosine_similarity", "cov", "cumulative_trapezoid",
+    "fake_quantize_per_tensor_affine",
     "istft", "linalg_cholesky", "linalg_cond", "linalg_det", "linalg_eigvals", "linalg_eigvalsh", "linalg_inv",
     "linalg_ldl_factor", "linalg_lu_factor", "linalg_matrix_rank", "linalg_pinv", "linalg_slogdet", "linalg_svdvals",
     "linalg_vander", "log_sigmoid", "msort", "nanquantile", "one_hot", "quantile",

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 import torch
 from torch.autograd import profiler
+from torch.backends import ContextProp
 from torch.backends.cuda import cuFFTPlanCache, cuFFTPlanCacheManager
 
 from samedevice.simulation import state
@@ -33,7 +34,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
         "_cuda_setDevice": _set_device, "_cuda_exchangeDevice": exchange_device,
         "_cuda_maybeExchangeDevice": exchange_device, "_cuda_canDeviceAccessPeer": lambda device, peer: device != peer,
         "_cuda_synchronize": _nothing, "_cuda_ipc_collect": _nothing,
-        "_cuda_sleep": _nothing, "_cuda_clearCublasWorkspaces": _nothing, "_cuda_getArchFlags": _nothing,
+        "_cuda_sleep": _nothing, "_cuda_clearCublasWorkspaces": _nothing, "_cuda_getArchFlags": lambda: _ARCHITECTURES,
         "_cuda_set_sync_debug_mode": _set_sync_debug_mode,
         "_cuda_get_sync_debug_mode": lambda: state.now.sync_debug_level,
         "_cuda_isCurrentStreamCapturing": lambda: False,
@@ -43,7 +44,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
         "_get_accelerator": lambda check=False: torch.device("cuda"),
         "_accelerator_getDeviceIndex": current_device, "_accelerator_setDeviceIndex": devices.set_current,
         "_accelerator_exchangeDevice": exchange_device, "_accelerator_maybeExchangeDevice": exchange_device,
-        "_accelerator_synchronizeDevice": devices.gpu, "_accelerator_getDeviceCapability": _device_capability,
+        "_accelerator_synchronizeDevice": _synchronize_device, "_accelerator_getDeviceCapability": _device_capability,
     }  # fmt: skip
     for library in ("linalg", "blas"):
         yield from _preferred(f"_set_{library}_preferred_backend", f"_get_{library}_preferred_backend")
@@ -53,7 +54,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     # What torch.cuda chose when it was imported, or would answer for the GPUs of this machine.
     in_cuda = {
         "_exchange_device": exchange_device, "_maybe_exchange_device": exchange_device,
-        "device_count": devices.count, "is_initialized": devices.used, "init": devices.use, "_lazy_init": devices.use,
+        "device_count": device_count, "is_initialized": devices.used, "init": devices.use, "_lazy_init": devices.use,
         "_lazy_call": devices.seed, "_is_in_bad_fork": devices.in_forked_child,
         "is_current_stream_capturing": lambda: False, "_cuda_isCurrentStreamCapturing": lambda: False,
     }  # fmt: skip
@@ -66,9 +67,13 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     yield profiler, "_supported_activities", lambda: activities
     states = profiler.ProfilerState.__members__
     yield profiler, "ProfilerState", types.SimpleNamespace(**states | {"KINETO_GPU_FALLBACK": states["KINETO"]})
+    for name, method in (("__enter__", _enter_nvtx), ("__exit__", _nothing)):
+        yield profiler.emit_nvtx, name, method
     yield torch.cuda, "_cudart", _cudart()
     yield torch.cuda, "has_magma", True
-    yield torch.backends.cuda, "is_built", lambda: True
+    yield torch._C, "_has_cuda", True
+    yield torch._C, "_is_flash_attention_available", lambda: True
+    yield from _cudnn()
     yield torch.version, "cuda", torch.version.cuda or "13.0"  # that of PyTorch's own wheels
     refuse_graphs = _refused("CUDA graphs: run the same lines without capturing them")
     for name in ("CUDAGraph", "graph", "make_graphed_callables"):
@@ -116,11 +121,41 @@ def _preferred(setter: str, getter: str) -> Iterator[tuple[Any, str, Any]]:
     yield torch._C, getter, lambda: chosen[0]
 
 
+# torch.cuda.get_arch_list(): those of PyTorch's own wheels.
+_ARCHITECTURES = "sm_75 sm_80 sm_86 sm_90 sm_100 sm_120"
+
+
+def _cudnn() -> Iterator[tuple[Any, str, Any]]:
+    """What torch.backends.cudnn says of a build with cuDNN.
+
+    Nothing is computed by it: torch._use_cudnn_rnn_flatten_weight(), which is C++, still says that it is not there.
+    """
+    limit = [10]  # aten/src/ATen/Context.h, benchmark_limit_cudnn
+    module = torch.backends.cudnn.m  # what torch.backends.cudnn stands in front of
+    yield torch._C, "_has_cudnn", True
+    yield module, "_init", lambda: True
+    yield module, "__cudnn_version", vars(module).get("__cudnn_version") or 92000  # that of PyTorch's own wheels
+
+    def read() -> int:
+        return limit[0]
+
+    def choose(value: int) -> None:
+        limit[:] = [value]
+
+    yield torch._C, "_cuda_get_cudnn_benchmark_limit", read
+    yield torch._C, "_cuda_set_cudnn_benchmark_limit", choose
+    yield type(torch.backends.cudnn), "benchmark_limit", ContextProp(read, choose)
+
+
 def _refused(what: str) -> Callable[..., NoReturn]:
     def refuse(*args: Any, **kwargs: Any) -> NoReturn:
         raise NotImplementedError(f"samedevice does not simulate {what}")
 
     return refuse
+
+
+def device_count() -> int:
+    return devices.count()
 
 
 def current_device() -> int:
@@ -148,6 +183,12 @@ def exchange_device(index: int) -> int:
     before = current_device()
     devices.set_current(index)
     return before
+
+
+def _synchronize_device(index: int) -> None:
+    if index < 0:
+        raise RuntimeError(f"device id must be non-negative!{index}")  # c10/cuda/CUDAFunctions.cpp, SetDevice
+    devices.gpu(index)
 
 
 def _device_capability(index: int) -> NoReturn:
@@ -203,6 +244,16 @@ def _cudart() -> types.SimpleNamespace:
         cudaGetErrorString=lambda code: _ERRORS.get(int(code), "unrecognized error code"),
         cudaMemGetInfo=memory._free,
     )
+
+
+def _enter_nvtx(self: Any) -> Any:
+    """torch/autograd/profiler.py, emit_nvtx.__enter__: without a profiler, nobody sees its ranges."""
+    if not self.enabled:
+        return None
+    if self.entered:
+        raise RuntimeError("NVTX annotation context manager is not reentrant")
+    self.entered = True
+    return self
 
 
 def _nvtx() -> types.SimpleNamespace:

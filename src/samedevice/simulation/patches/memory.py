@@ -96,6 +96,12 @@ def _raw_delete(address: int) -> None:
         raise RuntimeError(f"invalid device pointer: {address:#x}")
 
 
+def _enable(value: bool) -> None:
+    """It is on; without it, memory would be counted otherwise."""
+    if not value:
+        _refused("it cannot be switched off")()
+
+
 def _record_history(enabled: str | None, *args: Any) -> None:
     """There is none to record; to switch it off is what PyTorch does too where it is off."""
     if enabled is not None:
@@ -123,10 +129,10 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     yield torch._C, "_cuda_record_memory_history", _record_history
     yield torch._C, "_cuda_cudaCachingAllocator_raw_alloc", _raw_alloc
     yield torch._C, "_cuda_cudaCachingAllocator_raw_delete", _raw_delete
+    yield torch._C, "_cuda_cudaCachingAllocator_enable", _enable
     for name, what in (
         ("_cuda_memorySnapshot", "there is no snapshot of its blocks"),
         ("_cuda_record_memory_history_legacy", "it has no history to record"),
-        ("_cuda_cudaCachingAllocator_enable", "it cannot be switched"),
         ("_cuda_changeCurrentAllocator", "it cannot be exchanged"),
         ("_cuda_customAllocator", "it cannot be exchanged"),
     ):

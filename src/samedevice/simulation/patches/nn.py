@@ -24,7 +24,6 @@ _original_lengths = torch._VF._pack_padded_sequence
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
     yield torch._VF, "_pack_padded_sequence", _pack_padded_sequence
-    yield torch.backends.cudnn, "is_acceptable", lambda tensor: False  # no cuDNN: weights are not flattened into one
 
 
 def kernels() -> Iterator[tuple[str, Kernel]]:

@@ -27,8 +27,8 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     yield torch.UntypedStorage, "device", property(device)
     yield torch.UntypedStorage, "is_cuda", property(lambda self: device(self).type == "cuda")
     yield torch.UntypedStorage, "to", to
-    yield torch.UntypedStorage, "cuda", cuda
     yield torch.UntypedStorage, "cpu", cpu
+    yield torch.UntypedStorage, "new", new_like
     yield torch.UntypedStorage, "clone", clone
     yield torch.UntypedStorage, "is_shared", is_shared
     yield torch.Tensor, "set_", set_
@@ -37,7 +37,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
 def new(cls: type, *args: Any, device: Any = None, **kwargs: Any) -> torch.UntypedStorage:
     target = CPU if device is None else resolve(device)
     if target.type != "cuda":
-        return _new(cls, *args, device=device, **kwargs)
+        return _new(cls, *args, **({} if device is None else {"device": device}), **kwargs)
     return _on(target, _new(cls, *args, device=CPU, **kwargs))
 
 
@@ -52,6 +52,7 @@ def device(self: torch.UntypedStorage) -> torch.device:
     return here
 
 
+@functools.wraps(torch.UntypedStorage.to)
 def to(self: torch.UntypedStorage, *, device: Any, non_blocking: bool = False) -> torch.UntypedStorage:
     target = resolve(device)
     if target == self.device:
@@ -67,14 +68,17 @@ def _copy(self: torch.UntypedStorage, target: torch.device) -> torch.UntypedStor
     return _on(target, copy) if target.type == "cuda" else copy
 
 
+@functools.wraps(torch.UntypedStorage.clone)
 def clone(self: torch.UntypedStorage) -> torch.UntypedStorage:
     return _copy(self, device(self))
 
 
-def cuda(self: torch.UntypedStorage, device: Any = None, non_blocking: bool = False) -> torch.UntypedStorage:
-    return to(self, device="cuda" if device is None else device)
+@functools.wraps(torch.UntypedStorage.new)
+def new_like(self: torch.UntypedStorage) -> torch.UntypedStorage:
+    return torch.UntypedStorage(0, device=device(self))  # torch/csrc/StorageMethods.cpp, THPStorage_new
 
 
+@functools.wraps(torch.UntypedStorage.cpu)
 def cpu(self: torch.UntypedStorage) -> torch.UntypedStorage:
     return to(self, device=CPU)
 
@@ -93,7 +97,7 @@ def set_(self: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
     here, there = (getattr(x, "_samedevice_device", CPU) for x in (self, storage))
     if self.requires_grad and self.is_leaf and torch.is_grad_enabled():
         return _set(self, *args, **kwargs)  # refused, by PyTorch, as another dtype is
-    fits = not isinstance(source, torch.Tensor) or source.dtype is self.dtype
+    fits = source.dtype is self.dtype if isinstance(source, torch.Tensor) else torch.is_storage(source)
     if storage is not None and here != there and self.layout is torch.strided and fits:
         # native/Resize.h, checkSetStorage
         raise RuntimeError(

@@ -27,7 +27,8 @@ def reworded(error: RuntimeError, tensors: Sequence[torch.Tensor] = ()) -> Runti
 def missing(error: NotImplementedError, func: Any) -> RuntimeError:
     """The error for dense tensors and an operator that the CPU does not have, reworded if CUDA has it not either."""
     operator = native_functions.operator(func.name().removeprefix("aten::"))
-    return error if operator is not None and operator.has_cuda_kernel else reworded(error)
+    is_there = operator is not None and operator.has_cuda_kernel and "'QuantizedCPU' backend" not in str(error)
+    return error if is_there else reworded(error)
 
 
 def _in_words_of_cuda(text: str, tensors: Sequence[torch.Tensor]) -> str:

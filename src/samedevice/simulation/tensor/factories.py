@@ -271,6 +271,8 @@ def like(original: Any) -> Any:
             return original(source, *args, device=device, **kwargs)  # refused, by PyTorch
         if target.type != "cuda":
             if target == here:
+                if original.__name__ == "new_tensor":
+                    args, kwargs = _data_from_here(args, kwargs)
                 if args and isinstance(args[0], torch.Tensor):  # new_tensor of a tensor warns
                     return at_the_caller(original, source, *args, **kwargs)
                 return original(source, *args, **kwargs)
@@ -285,6 +287,15 @@ def like(original: Any) -> Any:
         return made.requires_grad_() if kwargs.get("requires_grad") else made
 
     return made_like
+
+
+def _data_from_here(args: Any, kwargs: Any) -> Any:
+    """torch/csrc/utils/tensor_new.cpp, new_tensor: the result is where `self` is, wherever its data is."""
+
+    def here(data: Any) -> Any:
+        return data.detach().cpu() if isinstance(data, SimulatedTensor) else data
+
+    return [here(x) for x in args], {name: here(x) for name, x in kwargs.items()}
 
 
 def _like_seen(

@@ -28,8 +28,9 @@ class Operator:
         name = overload._schema.name
         arguments = {argument.name for argument in overload._schema.arguments}
         self.overload = overload
-        # What computes it on the CPU.
-        self.function: Callable[..., Any] = _FASTER.get(overload, overload._op)
+        # What computes it on the CPU: PyTorch's own function, where another stands in for what a program calls.
+        own = getattr(overload._op, "__wrapped__", overload._op)
+        self.function: Callable[..., Any] = _FASTER.get(overload, own)
         # Whether its result is a view of the kind of tensor that it is given.
         self.is_view = bool(overload.is_view) and "dtype" not in arguments and not _OTHER_KIND.search(name)
         # Whether it draws random numbers. Operators of a program's own classes do not tell.

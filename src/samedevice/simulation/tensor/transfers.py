@@ -153,13 +153,40 @@ def parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
     return _parse_to(*args, **kwargs)
 
 
+def _arguments_first(function: Any) -> Any:
+    """As every method of torch.Tensor does: what it does not take, PyTorch's own method refuses in its own words."""
+    original = getattr(torch.Tensor, function.__name__)
+
+    @functools.wraps(original)
+    def method(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            if not _is_of_the_call(error):
+                raise
+        return original(*args, **kwargs)
+
+    return method
+
+
+def _is_of_the_call(error: TypeError) -> bool:
+    """Whether the function that was called has not begun: its arguments are too many, too few or misnamed."""
+    return error.__traceback__ is not None and error.__traceback__.tb_next is None
+
+
 def _subclasses_first(function: Any) -> Any:
     """As every method of torch.Tensor does: a subclass with a __torch_function__ of its own is asked first."""
+    original = getattr(torch.Tensor, function.__name__.rstrip("_"))
 
-    @functools.wraps(getattr(torch.Tensor, function.__name__.rstrip("_")))
+    @functools.wraps(original)
     def method(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
         if not overridden(self):
-            return function(self, *args, **kwargs)
+            try:
+                return function(self, *args, **kwargs)
+            except TypeError as error:
+                if not _is_of_the_call(error):
+                    raise
+            return original(self, *args, **kwargs)  # refused, by PyTorch
         if not torch.nn.parameter.is_lazy(self):
             if torch.overrides.has_torch_function_unary(self):
                 return torch.overrides.handle_torch_function(method, (self,), self, *args, **kwargs)
@@ -175,6 +202,8 @@ def _subclasses_first(function: Any) -> Any:
 @_subclasses_first
 def to(self: torch.Tensor, *args: Any, copy: bool = False, **kwargs: Any) -> torch.Tensor:
     # By position, copy comes last: to(device, dtype, non_blocking, copy), to(dtype or tensor, non_blocking, copy).
+    if type(copy) is not bool:
+        return _to(self, *args, copy=copy, **kwargs)  # refused, by PyTorch
     if args and len(args) == (3 if isinstance(args[0], torch.dtype | torch.Tensor) else 4):
         args, copy = args[:-1], args[-1]
     device, dtype, non_blocking, memory_format = parse_to(*args, **kwargs)
@@ -197,6 +226,7 @@ def cuda(
     if not isinstance(non_blocking, bool) and type(non_blocking).__module__ != "numpy":
         kind = type(non_blocking).__name__
         raise TypeError(f"cuda(): argument 'non_blocking' (position 2) must be bool, not {kind}")
+    _expect_memory_format("cuda", memory_format)
     target = resolve("cuda" if device is None else torch.device(device))
     if target.type != "cuda":
         raise RuntimeError("Invalid device, must be cuda device")
@@ -207,11 +237,20 @@ def cuda(
 def cpu(self: torch.Tensor, *args: Any, memory_format: Any = None) -> torch.Tensor:
     if args:
         return _cpu(self, *args)  # refused, by PyTorch
+    _expect_memory_format("cpu", memory_format)
     return move(self, CPU, None, memory_format)
+
+
+def _expect_memory_format(name: str, memory_format: Any) -> None:
+    if not isinstance(memory_format, torch.memory_format | None):  # torch/csrc/utils/python_arg_parser.cpp
+        kind = type(memory_format).__name__
+        raise TypeError(f"{name}(): argument 'memory_format' must be torch.memory_format, not {kind}")
 
 
 @_subclasses_first
 def type_(self: torch.Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
+    if kwargs:
+        return _type(self, dtype, non_blocking, **kwargs)  # refused, by PyTorch
     if dtype is None:
         if is_jagged(type(self)):
             return type_(self._values)
@@ -236,7 +275,7 @@ def type_(self: torch.Tensor, dtype: Any = None, non_blocking: bool = False, **k
     return move(self, device_of(self) if isinstance(self, SimulatedTensor) else resolve("cuda"), plain)
 
 
-@functools.wraps(_copy)
+@_arguments_first
 def copy_(self: torch.Tensor, other: Any, non_blocking: bool = False) -> torch.Tensor:
     is_lazy = torch.nn.parameter.is_lazy(self) or torch.nn.parameter.is_lazy(other)
     if not is_lazy and (overridden(self) or (isinstance(other, torch.Tensor) and overridden(other))):
@@ -297,7 +336,7 @@ def _with_masks(self: torch.Tensor, index: Any, value: Any) -> Any:
     return masked if isinstance(index, tuple) else masked[0]
 
 
-@functools.wraps(_type_as)
+@_arguments_first
 def type_as(self: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     if not isinstance(other, torch.Tensor) or overridden(self) or overridden(other):
         return _type_as(self, other)
@@ -306,10 +345,16 @@ def type_as(self: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     return to(self, other)
 
 
-@functools.wraps(_pin_memory)
+@_arguments_first
 def pin_memory(self: torch.Tensor, device: Any = None) -> torch.Tensor:
     if overridden(self):
         return _pin_memory(self) if device is None else _pin_memory(self, device)
+    try:
+        kind = "cuda" if device is None else torch.device(device).type
+    except TypeError:
+        return _pin_memory(self, device)  # refused, by PyTorch
+    if kind in ("cpu", "meta"):  # c10/core/DeviceType.h; native/Memory.cpp asks the context for its hooks
+        raise RuntimeError(f"{kind.upper()} device type not an accelerator.")
     if is_jagged(type(self)) and self.is_cuda:
         return pin_memory(self._values)  # refused
     if isinstance(self, SimulatedTensor):
@@ -335,7 +380,7 @@ def _pin(tensor: torch.Tensor) -> None:
         pinned_memory.pin(part)
 
 
-@functools.wraps(_is_pinned)
+@_arguments_first
 def is_pinned(self: torch.Tensor, device: Any = None) -> bool:
     if overridden(self):
         return _is_pinned(self) if device is None else _is_pinned(self, device)
@@ -348,7 +393,7 @@ def is_pinned(self: torch.Tensor, device: Any = None) -> bool:
     return pinned_memory.holds(self if self.layout is torch.strided else sparse.members(self)[-1])
 
 
-@functools.wraps(torch.Tensor.record_stream)
+@_arguments_first
 def record_stream(self: torch.Tensor, s: Any) -> None:
     if isinstance(s, streams.AnyStream):
         s = streams.original(stream_id=s.stream_id, device_index=s.device_index, device_type=s.device_type)

@@ -1,0 +1,88 @@
+"""Operators that a program calls by their names, on the device that it names."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch.fx.experimental.proxy_tensor import make_fx
+
+from samedevice import simulate_cuda
+
+pytestmark = pytest.mark.usefixtures("two_gpus")
+aten = torch.ops.aten
+
+CALLED: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
+    "a copy to the CPU": (lambda x, y: aten._to_copy(x, device="cpu"), "cpu"),
+    "of another dtype": (lambda x, y: aten._to_copy.default(x, device=torch.device("cpu"), dtype=torch.half), "cpu"),
+    "a copy to the other GPU": (lambda x, y: aten._to_copy.default(x, device="cuda:1"), "cuda:1"),
+    "a copy to where it is": (lambda x, y: aten._to_copy.default(x, device="cuda:0"), "cuda:0"),
+    "a copy without a device": (lambda x, y: aten._to_copy.default(x, dtype=torch.half), "cuda:0"),
+    "a copy to the GPU": (lambda x, y: aten._to_copy.default(y, device="cuda"), "cuda:0"),
+    "zeros on the CPU": (lambda x, y: aten.zeros_like(x, device="cpu"), "cpu"),
+    "zeros with every option": (
+        lambda x, y: aten.zeros_like.default(
+            x, dtype=torch.half, layout=torch.strided, device=torch.device("cpu"), pin_memory=False
+        ),
+        "cpu",
+    ),
+    "zeros on the GPU": (lambda x, y: aten.zeros_like.default(y, device="cuda:1"), "cuda:1"),
+    "zeros without a device": (lambda x, y: aten.zeros_like.default(x), "cuda:0"),
+    "integers by an overload": (lambda x, y: aten.randint_like.low_dtype(x, 0, 3, device="cpu"), "cpu"),
+    "new ones": (lambda x, y: aten.new_ones(x, [2], device="cpu"), "cpu"),
+    "a graph that moves": (lambda x, y: make_fx(lambda z: z.cpu() + torch.zeros(2))(x)(x), "cpu"),
+    "a graph that makes": (lambda x, y: make_fx(lambda z: torch.zeros_like(z, device="cpu"))(x)(x), "cpu"),
+    "a graph that stays": (lambda x, y: make_fx(lambda z: z.half() * 2)(x)(x), "cuda:0"),
+}
+
+
+@pytest.mark.parametrize("case", CALLED)
+def test_an_operator_called_by_its_name_means_the_device_that_it_names(case: str) -> None:
+    call, device = CALLED[case]
+    assert str(call(torch.ones(2, device="cuda"), torch.ones(2)).device) == device
+
+
+def test_operators_are_found_where_they_were_kept() -> None:
+    operator = aten.empty_like.default
+    with simulate_cuda(2):
+        inside = {operator: 1, aten._to_copy: 2}
+    assert {operator: 1, aten._to_copy: 2} == inside
+    assert hash(operator) == hash(operator._op)
+
+
+def test_a_copy_by_name_is_one_where_the_tensor_is() -> None:
+    x = torch.ones(2, device="cuda")
+    assert aten._to_copy.default(x, device="cuda:0").data_ptr() != x.data_ptr()
+
+
+@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor")
+def test_dynamically_quantized_layers_are_for_the_cpu() -> None:
+    layer = torch.ao.nn.quantized.dynamic.Linear(2, 2)
+    assert layer(torch.ones(1, 2)).shape == (1, 2)
+    with pytest.raises(NotImplementedError) as error:
+        layer(torch.ones(1, 2, device="cuda"))
+    assert str(error.value).startswith(
+        "Could not run 'quantized::linear_dynamic' with arguments from the 'CUDA' backend."
+    )
+
+
+@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor")
+def test_what_quantized_tensors_lack_on_cuda_is_missing_there() -> None:
+    x = torch.quantize_per_tensor(torch.ones(2, device="cuda"), 0.1, 0, torch.quint8)
+    with pytest.raises(NotImplementedError) as error:
+        x + x
+    assert str(error.value).startswith("Could not run 'aten::add.out' with arguments from the 'QuantizedCUDA' backend.")
+
+
+def test_fake_quantization_by_tensors_stays_on_the_gpu() -> None:
+    x = torch.ones(2, device="cuda", requires_grad=True)
+    scale, zero = torch.ones((), device="cuda"), torch.zeros((), dtype=torch.int32, device="cuda")
+    torch.fake_quantize_per_tensor_affine(x, scale, zero, 0, 255).sum().backward()
+    assert (str(x.grad.device), x.grad.tolist()) == ("cuda:0", [1, 1])  # type: ignore[union-attr]
+    with pytest.raises(RuntimeError) as error:
+        torch.fake_quantize_per_tensor_affine(x, scale.cpu(), zero, 0, 255)
+    assert str(error.value) == (
+        "Expected all tensors to be on the same device, but got scale is on cpu, different from other tensors on "
+        "cuda:0 (when checking argument in method "
+        "wrapper_CUDA___fake_quantize_per_tensor_affine_cachemask_tensor_qparams)"
+    )
