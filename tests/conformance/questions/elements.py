@@ -163,7 +163,7 @@ g(3, 3)[longs("cpu", 0), longs("cuda", 1)]
 c(3, 3)[longs("cpu", 0), longs("cuda", 1)]
 c(3, 3)[:, longs("cuda", 1)]
 c(3)[longs("cuda", 0)[0]]
-c(3)[g(()).long()]
+c(3)[g().long()]
 c(3)[g().bool()]
 g(3)[c().bool()]
 g(3, 3)[c(3).bool()]
@@ -174,7 +174,7 @@ c(3)[c(3) == g(3)]
 c(3)[g(3).argmax()]
 c(3)[g(3).argsort()]
 c(3)[g(3).int()]
-c(3)[[0, g(()).long()]]
+c(3)[[0, g().long()]]
 g(3)[None, longs("cpu", 1)], g(3)[..., longs("cpu", 1)]
 g(3)[longs("cpu", 0, 1).double()]
 g(3)[1.0]
@@ -191,7 +191,7 @@ x = g(3); x[c(3).bool()] = c(3)
 x = g(3); x[h(3).bool()] = 0.0
 x = c(3); x[g(3) > 0] = 0.0; x
 x = c(3, 3); x[0, longs("cuda", 1)] = g(1)
-x = c(3); x[longs("cuda", 1)] = g(())
+x = c(3); x[longs("cuda", 1)] = g()
 x = g(3, 3); x[0] = c(3); x[1, 1] = h(); x
 x = g(3, 3); x[0] += c(3)
 x = g(3); x[0] = c(2)

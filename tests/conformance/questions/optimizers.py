@@ -113,9 +113,9 @@ two(optim.LBFGS)
 two(optim.Adafactor)
 two(optim.RMSprop, foreach=True)
 two(optim.Adagrad, "cuda:0", "cpu")
-optim.LBFGS([nn.Parameter(g(2)), nn.Parameter(c(2))]).step(lambda: g(()).requires_grad_())
+optim.LBFGS([nn.Parameter(g(2)), nn.Parameter(c(2))]).step(lambda: g().requires_grad_())
 p = nn.Parameter(g(2)); o = optim.LBFGS([p]); o.step(lambda: [o.zero_grad(), (p ** 2).sum().backward(), (p ** 2).sum()][2])
-optim.Adam([nn.Parameter(g(2))]).step(lambda: g(()))
+optim.Adam([nn.Parameter(g(2))]).step(lambda: g())
 # moved after a step
 moved(optim.Adam)
 moved(optim.Adam, foreach=True)
@@ -165,7 +165,7 @@ m = nn.Linear(2, 2); o = optim.SGD(m.parameters(), 0.1); m.cuda(); m(g(1, 2)).su
 m = nn.Linear(2, 2); o = optim.SGD(m.parameters(), 0.1); m.to("cuda:1"); o.param_groups[0]["params"][0] is m.weight
 s = optim.lr_scheduler.StepLR(optim.SGD([nn.Parameter(g(2))], lr=torch.tensor(0.1).cuda()), 1); s.step(); s.get_last_lr()
 s = optim.lr_scheduler.LambdaLR(optim.SGD([nn.Parameter(g(2))], lr=torch.tensor(0.1)), lambda e: 0.5); s.step(); s.get_last_lr()
-s = optim.lr_scheduler.ReduceLROnPlateau(optim.SGD([nn.Parameter(g(2))], 0.1)); s.step(g(())); s.get_last_lr()
+s = optim.lr_scheduler.ReduceLROnPlateau(optim.SGD([nn.Parameter(g(2))], 0.1)); s.step(g()); s.get_last_lr()
 w = optim.swa_utils.AveragedModel(nn.Linear(2, 2).cuda()); w.update_parameters(nn.Linear(2, 2)); w.module.weight
 w = optim.swa_utils.AveragedModel(nn.Linear(2, 2), device="cuda"); w.update_parameters(nn.Linear(2, 2)); w.update_parameters(nn.Linear(2, 2)); w.module.weight, w.n_averaged
 w = optim.swa_utils.AveragedModel(nn.Linear(2, 2), device="cuda", multi_avg_fn=optim.swa_utils.get_ema_multi_avg_fn()); w.update_parameters(nn.Linear(2, 2)); w.update_parameters(nn.Linear(2, 2)); w.module.weight

@@ -114,7 +114,7 @@ coo("cuda") * 2
 coo("cuda") * c()
 coo("cuda") * g()
 coo("cuda") / 2
-coo("cuda") / c(())
+coo("cuda") / c()
 g(2, 2) + coo("cuda")
 g(2, 2) + coo("cpu")
 c(2, 2) + coo("cuda")
