@@ -4,6 +4,7 @@ Every text is what PyTorch 2.13's CUDA build says.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -180,13 +181,42 @@ UNCOMPUTED: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         RuntimeError,
         "lr must be on the same GPU device as the params",
     ),
+    "the state of a fused Adam": (
+        lambda: fused_step(torch.tensor(0.1), torch.optim.Adam, moved=True),
+        RuntimeError,
+        "params, grads, exp_avgs, and exp_avg_sqs must have same dtype, device, and layout",
+    ),
+    "the state of a fused Adam with amsgrad": (
+        lambda: fused_step(torch.tensor(0.1), torch.optim.AdamW, moved=True, amsgrad=True),
+        RuntimeError,
+        "params, grads, exp_avgs, exp_avg_sqs, and max_exp_avg_sqs must have same dtype, device, and layout",
+    ),
+    "the state of a fused Adagrad": (
+        lambda: fused_step(torch.tensor(0.1), torch.optim.Adagrad, moved=True),
+        RuntimeError,
+        "params, grads, and state_sums must have same dtype, device, and layout",
+    ),
+    "the state of a fused SGD": (
+        lambda: fused_step(torch.tensor(0.1), torch.optim.SGD, moved=True, momentum=0.9),
+        RuntimeError,
+        "Expected at::native::check_fast_path_restrictions( {params, grads, momentum_buffer_list}) to be true, but got "
+        "false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)",
+    ),
 }
 
 
-def fused_step(lr: torch.Tensor) -> None:
-    parameter = nn.Parameter(cuda(2))
-    parameter.grad = cuda(2)
-    torch.optim.SGD([parameter], lr=lr, fused=True).step()
+def fused_step(
+    lr: torch.Tensor, kind: Callable[..., torch.optim.Optimizer] = torch.optim.SGD, moved: bool = False, **options: Any
+) -> None:
+    """Step once, or, where the parameter is `moved`, on the CPU before and then on the GPU."""
+    parameter = nn.Parameter(cpu(2) if moved else cuda(2))
+    optimizer = kind([parameter], lr=lr, fused=True, **options)
+    parameter.grad = torch.ones_like(parameter)
+    if moved:
+        optimizer.step()
+        parameter.data, parameter.grad = parameter.data.cuda(), None
+        parameter.grad = torch.ones_like(parameter)
+    optimizer.step()
 
 
 @pytest.mark.parametrize(("call", "kind", "text"), (REFUSED | UNCOMPUTED).values(), ids=REFUSED | UNCOMPUTED)
