@@ -91,10 +91,10 @@ def replay_operators(rows: list[dict[str, Any]]) -> Iterator[Comparison]:
     for key, group in groups.items():
         op = operators.OPERATORS.get(key)
         wanted = {row["sample"] for row in group}
-        there = {sample.number: sample for sample in operators.samples(op) if sample.number in wanted} if op else {}
-        outs = {row["sample"] for row in group if row["kind"].startswith("out=")} & set(there)
-        references = {index: operators.reference(op, there[index]) for index in outs}
-        with simulate_cuda(devices=2):
+        with simulate_cuda(devices=2):  # samples of Tensor.to name a GPU where there is one
+            there = {sample.number: sample for sample in operators.samples(op) if sample.number in wanted} if op else {}
+            outs = {row["sample"] for row in group if row["kind"].startswith("out=")} & set(there)
+            references = {index: operators.reference(op, there[index]) for index in outs}
             for row in group:
                 sample, reference = there.get(row["sample"]), references.get(row["sample"])
                 needs_reference = row["kind"].startswith("out=")
