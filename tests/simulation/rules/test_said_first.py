@@ -205,6 +205,117 @@ UNCOMPUTED: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
 }
 
 
+NLL, ONE, TWO = "nll_loss_forward", "cuda_kernel_1d", "cuda_kernel_2d"
+MAX_POOL = "max_pool2d_with_indices_out_cuda_frame"
+
+# What CUDA's kernels refuse, by the names that they have there.
+KERNELS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
+    **{
+        name: (call, NotImplementedError, f"\"{kernel}\" not implemented for '{dtype}'")
+        for name, call, kernel, dtype in (
+            ("silu", lambda: F.silu(cuda(2, dtype=LONG)), "silu_cuda", "Long"),
+            ("softmax", lambda: cuda(2, dtype=LONG).softmax(0), "host_softmax", "Long"),
+            ("polygamma", lambda: torch.polygamma(1, cuda(2, dtype=torch.complex64)), "trigamma_cuda", "ComplexFloat"),
+            ("mse_loss", lambda: F.mse_loss(cuda(2, dtype=LONG), cuda(2, dtype=LONG)), "mse_cuda", "Long"),
+            (
+                "nll_loss",
+                lambda: F.nll_loss(cuda(2, 3, dtype=LONG), cuda(2, dtype=LONG)),
+                f"{NLL}_reduce_{TWO}",
+                "Long",
+            ),
+            (
+                "nll_loss of one",
+                lambda: F.nll_loss(cuda(3, dtype=LONG), cuda(dtype=LONG)),
+                f"{NLL}_reduce_{ONE}",
+                "Long",
+            ),
+            ("aminmax", lambda: cuda(2, dtype=torch.complex64).aminmax(), "aminmax_all_cuda", "ComplexFloat"),
+            ("randn", lambda: torch.randn(2, device="cuda", dtype=LONG), "normal_kernel_cuda", "Long"),
+            ("arange", lambda: torch.arange(2, device="cuda", dtype=torch.complex64), "arange_cuda", "ComplexFloat"),
+            ("max_pool2d", lambda: F.max_pool2d(cuda(1, 1, 4, 4, dtype=LONG), 2), MAX_POOL, "Long"),
+            ("max_pool2d of booleans", lambda: F.max_pool2d(cuda(1, 1, 4, 4, dtype=torch.bool), 2), MAX_POOL, "Bool"),
+            ("avg_pool2d", lambda: F.avg_pool2d(cuda(1, 1, 4, 4, dtype=LONG), 2), "avg_pool2d_out_cuda_frame", "Long"),
+            (
+                "bilinear",
+                lambda: F.bilinear(*[cuda(1, 2, dtype=LONG)] * 2, cuda(3, 2, 2, dtype=LONG)),
+                "baddbmm_cuda",
+                "Long",
+            ),
+            ("interpolate", lambda: images(torch.uint8, "bilinear"), "upsample_bilinear2d_out_frame", "Byte"),
+            ("interpolate of integers", lambda: images(LONG, "bicubic"), "upsample_bicubic2d_out_frame", "Long"),
+            ("interpolate exactly", lambda: images(LONG, "nearest-exact"), "upsample_nearest2d_out_frame", "Long"),
+            ("scatter_reduce", lambda: reduced(torch.bool, "prod"), "cuda_scatter_gather_base_kernel_func", "Bool"),
+            ("angle", lambda: torch.angle(cuda(2).half()), "angle_cuda", "Half"),
+            ("igamma", lambda: torch.igamma(cuda(2).half(), cuda(2).half()), "igamma_cuda", "Half"),
+            (
+                "embedding_bag",
+                lambda: F.embedding_bag(cuda(1, 2, dtype=LONG), cuda(3, 2, dtype=LONG)),
+                "embedding_bag_cuda",
+                "Long",
+            ),
+        )
+    },
+    "bernoulli": (
+        lambda: torch.bernoulli(cuda(2, dtype=LONG)),
+        RuntimeError,
+        "expected probabilities tensor to have floating type, got Long",
+    ),
+    "median": (
+        lambda: torch.median(cuda(2, dtype=torch.complex64)),
+        RuntimeError,
+        " Sort does not support complex dtypes on CPU",
+    ),
+    "histc": (lambda: torch.histc(cuda(2).half()), RuntimeError, "HalfTensor is not supported"),
+    "stft": (
+        lambda: torch.stft(cuda(16, dtype=LONG), 4, return_complex=True, window=cuda(4)),
+        RuntimeError,
+        "stft(torch.cuda.LongTensor[20], n_fft=4, hop_length=1, win_length=4, window=torch.cuda.FloatTensor{[4]}, "
+        "normalized=0, onesided=None, return_complex=1, align_to_window=None) : expected a tensor of floating point "
+        "or complex values",
+    ),
+    "expand": (
+        lambda: cuda(3).expand([]),
+        RuntimeError,
+        "expand(torch.cuda.FloatTensor{[3]}, size=[]): the number of sizes provided (0) must be greater or equal to "
+        "the number of dimensions in the tensor (1)",
+    ),
+    "a batch norm of float64": (
+        lambda: nn.BatchNorm1d(2).cuda()(cuda(2, 2).double()),
+        RuntimeError,
+        "expected scalar type Double but found Float",
+    ),
+    "a batch norm with weights of float16": (
+        lambda: nn.BatchNorm1d(2).cuda().half().eval()(cuda(2, 2)),
+        RuntimeError,
+        "expected scalar type Float but found Half",
+    ),
+    "a batch norm of images of float64": (
+        lambda: nn.BatchNorm2d(2).cuda()(cuda(2, 2, 2, 2).double()),
+        RuntimeError,
+        "Expected tensor for argument #1 'input' to have the same type as tensor for argument #2 'weight'; but type "
+        "torch.cuda.DoubleTensor does not equal torch.cuda.FloatTensor (while checking arguments for cudnn_batch_norm)",
+    ),
+    "the statistics of a batch norm": (
+        lambda: F.batch_norm(cuda(2, 2, 2), cpu(3), cuda(2), cuda(2), cuda(2), training=True),
+        RuntimeError,
+        "running_mean should contain 2 elements not 3",
+    ),
+    "the shape of a difference": (
+        lambda: torch.rsub(cuda(2), cpu(3)),
+        RuntimeError,
+        "The size of tensor a (3) must match the size of tensor b (2) at non-singleton dimension 0",
+    ),
+}
+
+
+def images(dtype: torch.dtype, mode: str) -> torch.Tensor:
+    return F.interpolate(cuda(1, 1, 4, 4, dtype=dtype), scale_factor=2, mode=mode)
+
+
+def reduced(dtype: torch.dtype, reduce: str) -> torch.Tensor:
+    return torch.scatter_reduce(cuda(2, dtype=dtype), 0, cuda(2, dtype=LONG) - 1, cuda(2, dtype=dtype), reduce)
+
+
 def fused_step(
     lr: torch.Tensor, kind: Callable[..., torch.optim.Optimizer] = torch.optim.SGD, moved: bool = False, **options: Any
 ) -> None:
@@ -219,7 +330,10 @@ def fused_step(
     optimizer.step()
 
 
-@pytest.mark.parametrize(("call", "kind", "text"), (REFUSED | UNCOMPUTED).values(), ids=REFUSED | UNCOMPUTED)
+ALL = REFUSED | UNCOMPUTED | KERNELS
+
+
+@pytest.mark.parametrize(("call", "kind", "text"), ALL.values(), ids=ALL)
 def test_what_pytorch_says_before_it_looks_at_devices(
     call: Callable[[], object], kind: type[Exception], text: str
 ) -> None:
@@ -245,6 +359,35 @@ def test_integers_without_elements_reach_no_kernel() -> None:
     assert torch.mm(cuda(2, 0, dtype=LONG), cuda(0, 2, dtype=LONG)).tolist() == [[0, 0], [0, 0]]
     assert torch.bmm(cuda(0, 2, 2, dtype=LONG), cuda(0, 2, 2, dtype=LONG)).shape == (0, 2, 2)
     assert nn.LayerNorm(3).cuda()(cuda(0, 3).half()).shape == (0, 3)
+
+
+def test_integers_may_be_divided_by_zero() -> None:
+    numbers = cuda(2, dtype=LONG)
+    for divided in (numbers // 0, numbers % torch.zeros(2, dtype=LONG, device="cuda"), torch.fmod(numbers, 0)):
+        assert (str(divided.device), divided.dtype) == ("cuda:0", LONG)
+    assert (6 * numbers // torch.tensor([2, 0], device="cuda")).tolist()[0] == 3
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_what_only_cuda_computes_in_16_bits(dtype: torch.dtype) -> None:
+    volume = torch.rand(1, 1, 4, 4, 4).cuda().to(dtype).requires_grad_()
+    pooled = F.avg_pool3d(volume, 2)
+    pooled.sum().backward()
+    assert (pooled.dtype, str(pooled.device)) == (dtype, "cuda:0")
+    assert torch.equal(pooled, F.avg_pool3d(volume.float(), 2).to(dtype))
+    assert volume.grad is not None and volume.grad.dtype is dtype and volume.grad.unique().tolist() == [0.125]
+    negative = -cuda(4).to(dtype)
+    leaked = F.rrelu(negative, 0.5, 0.5, training=True)
+    F.rrelu_(negative, 0.5, 0.5, training=True)
+    assert leaked.tolist() == negative.tolist() == [-0.5] * 4
+    assert F.multi_margin_loss(cuda(2, 2).to(dtype), cuda(2, dtype=LONG)).dtype is dtype
+
+
+def test_a_batch_norm_keeps_its_statistics_in_their_own_dtype() -> None:
+    norm = nn.BatchNorm1d(2, affine=False).cuda()
+    assert norm(torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.float64, device="cuda")).dtype is torch.float64
+    assert norm.running_mean is not None and norm.running_mean.dtype is torch.float32
+    assert norm.running_mean.tolist() == pytest.approx([0.2, 0.3])
 
 
 def test_a_refused_product_changes_nothing() -> None:

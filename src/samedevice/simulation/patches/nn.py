@@ -197,12 +197,47 @@ def _rms_norm(compose: Any, inputs: Any, normalized_shape: Any, weight: Any = No
     return compose(inputs, normalized_shape, weight, *rest)
 
 
-def _batch_norm(compose: Any, inputs: Any, weight: Any, bias: Any, *rest: Any) -> Any:
+def _batch_norm(compose: Any, inputs: Any, weight: Any, bias: Any, mean: Any, var: Any, *rest: Any) -> Any:
     """native/Normalization.cpp, _select_batch_norm_backend: images with weight and bias go to cuDNN's kernel."""
-    if inputs.dim() > 2 and weight is not None and bias is not None and device_of(inputs) is not CPU:
-        operands = ("input", inputs), ("weight", weight), ("bias", bias), ("running_mean", rest[0])
-        compare("wrapper_CUDA__cudnn_batch_norm", *operands, ("running_var", rest[1]))
-    return compose(inputs, weight, bias, *rest)
+    if device_of(inputs) is CPU:
+        return compose(inputs, weight, bias, mean, var, *rest)
+    by_cudnn = inputs.dim() > 2 and weight is not None and bias is not None
+    # _batch_norm_impl_index refuses other sizes, and evaluation without statistics, before anything is compared.
+    sizes_fit = all(x is None or x.numel() == inputs.size(1) for x in (mean, var, weight, bias))
+    if by_cudnn and sizes_fit and (rest[0] or (mean is not None and var is not None)):
+        operands = ("input", inputs), ("weight", weight), ("bias", bias), ("running_mean", mean)
+        compare("wrapper_CUDA__cudnn_batch_norm", *operands, ("running_var", var))
+    try:
+        return compose(inputs, weight, bias, mean, var, *rest)
+    except RuntimeError as error:
+        text = _mixed_batch_norm(inputs, weight, bias, by_cudnn)
+        if text is not None:
+            raise RuntimeError(text) from None
+        if "mixed dtype (CPU)" not in str(error) or mean is None or var is None:
+            raise
+    # CUDA's kernel reads and writes the statistics in their own dtype.
+    statistics = mean.to(inputs.dtype), var.to(inputs.dtype)
+    result = compose(inputs, weight, bias, *statistics, *rest)
+    mean.copy_(statistics[0])
+    var.copy_(statistics[1])
+    return result
+
+
+def _mixed_batch_norm(inputs: Any, weight: Any, bias: Any, by_cudnn: bool) -> str | None:
+    """native/cudnn/BatchNorm.cpp, and native/cuda/Normalization.cuh: weights are in the dtype that sums are made in."""
+    if by_cudnn and inputs.dtype not in (torch.float16, torch.bfloat16) and inputs.dtype is not weight.dtype:
+        return (
+            "Expected tensor for argument #1 'input' to have the same type as tensor for argument #2 'weight'; but "
+            f"type {inputs.type()} does not equal {weight.type()} (while checking arguments for cudnn_batch_norm)"
+        )
+    if not inputs.is_floating_point():
+        return None
+    summed = torch.float64 if inputs.dtype is torch.float64 else torch.float32
+    for parameter in (weight, bias):
+        if parameter is not None and parameter.dtype not in (inputs.dtype, summed):
+            expected = "Double" if summed is torch.float64 else "Float"
+            return f"expected scalar type {expected} but found {dtypes.name_of(parameter)}"
+    return None
 
 
 def _prelu(compose: Any, inputs: Any, weight: Any) -> Any:

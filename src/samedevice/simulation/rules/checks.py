@@ -132,6 +132,7 @@ def _floor_divide(operator: Any, operands: Sequence[Any], args: Any) -> torch.de
 
 def _rsub(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     """native/BinaryOps.cpp, rsub: other - self."""
+    shapes_fit(operands[::-1])
     return tensor_iterator(operands[::-1])
 
 

@@ -20,6 +20,7 @@ from samedevice.simulation.rules.errors import (
     found_two_devices,
     not_a_gpu,
     out_tensor,
+    type_in_errors,
 )
 from samedevice.simulation.rules.tensor_iterator import Operand, tensor_iterator
 from samedevice.simulation.stand_ins import overridden
@@ -82,7 +83,16 @@ def _window(name: str, compose: Any, inputs: Any, n_fft: int, *rest: Any, **kwar
             f"{name} input and window must be on the same device but got self on {device_of(inputs)} "
             f"and window on {device_of(window)}"
         )
-    return compose(inputs, n_fft, *rest, **kwargs)
+    try:
+        return compose(inputs, n_fft, *rest, **kwargs)
+    except RuntimeError as error:
+        if device_of(inputs) is CPU or not str(error).startswith(f"{name}("):
+            raise
+        text = str(error)
+        for tensor in (inputs,) if window is None else (inputs, window):
+            given = tensor.type()
+            text = text.replace(type_in_errors(given.replace(".cuda", "")), type_in_errors(given))
+        raise RuntimeError(text) from None
 
 
 def _gradient(compose: Any, inputs: Any, *, spacing: Any, **kwargs: Any) -> Any:

@@ -18,7 +18,7 @@ from torch.utils.data import dataset
 from samedevice.simulation import state
 from samedevice.simulation.device import dispatch_modes, generators, sync_debug
 from samedevice.simulation.device.devices import CPU, device_of, resolve
-from samedevice.simulation.rules import layouts
+from samedevice.simulation.rules import kernel_names, layouts
 from samedevice.simulation.stand_ins import at_the_caller, modes_are_asked, overridden, stand_in
 from samedevice.simulation.tensor import functorch, ownership, sparse
 from samedevice.simulation.tensor.classes import dispatches_itself, is_jagged, refuse_class
@@ -207,6 +207,8 @@ def _made(original: Any, device: torch.device, *args: Any, **kwargs: Any) -> tor
     """A tensor that is made on the CPU and is then on a GPU; from data, that is a copy."""
     try:
         made = original(*args, device="cpu", **kwargs)
+    except NotImplementedError as error:
+        raise kernel_names.of_cuda(original.__name__, args, kwargs, error) or layouts.reworded(error) from None
     except RuntimeError as error:
         raise layouts.reworded(error) from None
     if state.now.sync_debug_level and original.__name__ in (*_MADE_FROM_DATA, "new_tensor"):

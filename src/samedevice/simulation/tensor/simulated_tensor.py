@@ -18,7 +18,7 @@ import torch
 from samedevice.simulation import stand_ins, state
 from samedevice.simulation.device import dispatch_modes, generators, memory, sync_debug
 from samedevice.simulation.device.devices import CPU, device_of, in_forked_child, refuse_absent, resolve
-from samedevice.simulation.rules import composite_kernels, dtypes, errors, judgement, layouts, made_inside
+from samedevice.simulation.rules import composite_kernels, dtypes, errors, judgement, kernel_names, layouts, made_inside
 from samedevice.simulation.tensor import classes, dtensor, functorch, sparse
 
 _below = torch._C._DisableTorchDispatch
@@ -272,13 +272,10 @@ def run(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
             dtypes.refuse(func, args, kwargs or {}, _call_below)
         try:
             result = (_with_views if _met_complex else _call_below)(func._op, (), args, kwargs or {})
-        except NotImplementedError as error:
-            raise layouts.missing(error, func) from None
         except RuntimeError as error:
-            text = None if device is CPU else dtypes.text_of_cuda(func, args, str(error))
-            if text is None:
-                raise
-            raise RuntimeError(text) from None
+            if device is CPU:
+                raise (layouts.missing(error, func) if isinstance(error, NotImplementedError) else error) from None
+            result = _otherwise(func, args, kwargs or {}, error)
     if device is CPU and not (made_inside.is_composing() and _is_on_cpu(result)):
         return result
     kind = type(result)
@@ -289,6 +286,20 @@ def run(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
     if result is None and func._schema.name.startswith("aten::_foreach_") and "zero" not in func._schema.name:
         _count_versions(args[0])
     return result
+
+
+def _otherwise(func: Any, args: Any, kwargs: Any, error: RuntimeError) -> Any:
+    """What an operator gives on a GPU that failed on the CPU, which computes here: a result, or CUDA's error."""
+    compute = _with_views if _met_complex else _call_below
+    packet = func._schema.name.partition("::")[2]
+    if not isinstance(error, NotImplementedError):
+        if dtypes.divides_by_zero(func, args, str(error)):
+            return dtypes.divided_by_zero(func, args, kwargs, compute)
+        text = dtypes.text_of_cuda(func, args, str(error))
+        raise error if text is None else RuntimeError(text) from None
+    if packet in dtypes.COMPUTED_IN_FLOAT and ("'Half'" in str(error) or "'BFloat16'" in str(error)):
+        return dtypes.in_float(func, args, kwargs, compute)
+    raise kernel_names.of_cuda(packet, args, kwargs, error) or layouts.missing(error, func) from None
 
 
 def _with_views(operator: Any, types: Any, args: Any, kwargs: Any) -> Any:
