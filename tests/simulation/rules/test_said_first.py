@@ -300,6 +300,22 @@ KERNELS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         RuntimeError,
         "running_mean should contain 2 elements not 3",
     ),
+    "a number that is split": (
+        lambda: torch.tensor_split(cuda(), cuda(1, dtype=LONG)),
+        RuntimeError,
+        "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims",
+    ),
+    "a number that is solved for": (
+        lambda: torch.cholesky_solve(cpu(), cuda(2, 2)),
+        RuntimeError,
+        "b should have at least 2 dimensions, but has 0 dimensions instead",
+    ),
+    "a number times a vector": (
+        lambda: torch.mv(cpu(), cuda(2)),
+        IndexError,
+        "Dimension specified as 0 but tensor has no dimensions",
+    ),
+    "trace": (lambda: torch.trace(cuda(2)), RuntimeError, "expected a matrix"),
     "the shape of a difference": (
         lambda: torch.rsub(cuda(2), cpu(3)),
         RuntimeError,

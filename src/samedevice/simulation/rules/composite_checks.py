@@ -107,8 +107,8 @@ def _gradient(compose: Any, inputs: Any, *, spacing: Any, **kwargs: Any) -> Any:
 
 
 def _tensor_split(compose: Any, inputs: Any, indices: Any, *rest: Any) -> Any:
-    """native/TensorShape.cpp, tensor_split."""
-    if device_of(indices) is not CPU:
+    """native/TensorShape.cpp, tensor_split: a single number cannot be split, wherever the places are."""
+    if device_of(indices) is not CPU and inputs.dim() > 0:
         raise RuntimeError(
             f"tensor_split expected tensor_indices_or_sections to be on cpu, but it's on {device_of(indices)}"
         )

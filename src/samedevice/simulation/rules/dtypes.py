@@ -212,6 +212,11 @@ def _expand(args: Any, text: str) -> str | None:
     return text.replace(type_in_errors(given.replace(".cuda", "")), type_in_errors(given), 1)
 
 
+def _trace(args: Any, text: str) -> str | None:
+    """native/cuda/TriangularOps.cu, trace_cuda."""
+    return "expected a matrix" if text.startswith("trace: expected a matrix") else None
+
+
 def _masked_fill(args: Any, text: str) -> str | None:
     """native/cuda/Indexing.cu, masked_fill__cuda."""
     if args[1].dtype == torch.bool:
@@ -243,6 +248,7 @@ _BY_OPERATOR: dict[str, Callable[[Any, str], str | None]] = {
     "masked_fill_": _masked_fill,
     "masked_scatter": _masked_scatter,
     "masked_scatter_": _masked_scatter,
+    "trace": _trace,
 }
 
 _PRODUCTS = {
