@@ -300,6 +300,57 @@ KERNELS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         RuntimeError,
         "running_mean should contain 2 elements not 3",
     ),
+    "a convolution's weight of complex numbers": (
+        lambda: F.conv2d(cuda(1, 1, 4, 4), cuda(1, 1, 1, 1, dtype=torch.complex64)),
+        RuntimeError,
+        "Input type (torch.cuda.FloatTensor) and weight type (CUDAComplexFloatType) should be the same",
+    ),
+    "a convolution's bias of float64": (
+        lambda: F.conv_transpose2d(cuda(1, 1, 4, 4), cuda(1, 1, 1, 1), cuda(1).double()),
+        RuntimeError,
+        "Input type (torch.cuda.FloatTensor) and bias type (torch.cuda.DoubleTensor) should be the same",
+    ),
+    "a convolution of booleans": (
+        lambda: F.conv3d(cuda(1, 1, 4, 4, 4, dtype=torch.bool), cuda(1, 1, 1, 1, 1)),
+        RuntimeError,
+        "Input type (CUDABoolType) and weight type (torch.cuda.FloatTensor) should be the same",
+    ),
+    "the weights of a group_norm": (
+        lambda: F.group_norm(cuda(1, 2, 3), 2, cuda(2).double(), cuda(2).double()),
+        RuntimeError,
+        "mixed dtype (CPU): expect parameter to have scalar type of Float",  # CUDA, too, says so
+    ),
+    "a layer_norm of integers": (
+        lambda: nn.LayerNorm(3).cuda()(cuda(2, 3, dtype=LONG)),
+        NotImplementedError,
+        "\"LayerNormKernelImpl\" not implemented for 'Long'",
+    ),
+    "an rms_norm of two dtypes": (
+        lambda: F.rms_norm(cuda(2, 3), [3], cpu(3, dtype=torch.float64)),
+        RuntimeError,
+        "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!",
+    ),
+    "a cross product of two dtypes": (
+        lambda: torch.linalg.cross(cuda(3), cuda(3).double()),
+        RuntimeError,
+        "Found dtype Double but expected Float",
+    ),
+    "complex indices": (
+        lambda: F.embedding(cuda(2, dtype=torch.complex64), cuda(3, 2)),
+        RuntimeError,
+        "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+        "CUDAComplexFloatType instead (while checking arguments for embedding)",
+    ),
+    "a batch norm of images with weights of bfloat16": (
+        lambda: nn.BatchNorm2d(2).cuda().bfloat16()(cuda(2, 2, 2, 2)),
+        RuntimeError,
+        "Expected weight to have type Float but got BFloat16",
+    ),
+    "index_reduce of two dtypes": (
+        lambda: torch.index_reduce(cuda(2, dtype=torch.bool), 0, cuda(1, dtype=LONG), cuda(1), "prod"),
+        RuntimeError,
+        "index_reduce_(): self (Bool) and source (Float) must have the same scalar type",
+    ),
     "a number that is split": (
         lambda: torch.tensor_split(cuda(), cuda(1, dtype=LONG)),
         RuntimeError,

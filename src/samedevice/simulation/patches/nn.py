@@ -190,9 +190,13 @@ def _is_efficient(query: Any, value: Any) -> bool:
 
 
 def _rms_norm(compose: Any, inputs: Any, normalized_shape: Any, weight: Any = None, *rest: Any) -> Any:
-    """native/layer_norm.cpp, rms_norm: shapes first, then on CUDA one fused kernel, with its generated check."""
+    """native/layer_norm.cpp, rms_norm: shapes first, then on CUDA one fused kernel, with its generated check.
+
+    It is for one dtype; two are multiplied step by step.
+    """
     shape = list(normalized_shape)
-    if list(inputs.shape)[-len(shape) :] == shape and (weight is None or list(weight.shape) == shape):
+    fused = weight is None or weight.dtype is inputs.dtype
+    if fused and list(inputs.shape)[-len(shape) :] == shape and (weight is None or list(weight.shape) == shape):
         compare("wrapper_CUDA___fused_rms_norm", ("input", inputs), ("weight", weight))
     return compose(inputs, normalized_shape, weight, *rest)
 
@@ -213,7 +217,8 @@ def _batch_norm(compose: Any, inputs: Any, weight: Any, bias: Any, mean: Any, va
         text = _mixed_batch_norm(inputs, weight, bias, by_cudnn)
         if text is not None:
             raise RuntimeError(text) from None
-        if "mixed dtype (CPU)" not in str(error) or mean is None or var is None:
+        about_dtypes = "mixed dtype (CPU)" in str(error) or "expected scalar type" in str(error)
+        if not about_dtypes or mean is None or var is None:
             raise
     # CUDA's kernel reads and writes the statistics in their own dtype.
     statistics = mean.to(inputs.dtype), var.to(inputs.dtype)
@@ -225,7 +230,8 @@ def _batch_norm(compose: Any, inputs: Any, weight: Any, bias: Any, mean: Any, va
 
 def _mixed_batch_norm(inputs: Any, weight: Any, bias: Any, by_cudnn: bool) -> str | None:
     """native/cudnn/BatchNorm.cpp, and native/cuda/Normalization.cuh: weights are in the dtype that sums are made in."""
-    if by_cudnn and inputs.dtype not in (torch.float16, torch.bfloat16) and inputs.dtype is not weight.dtype:
+    by_cudnn = by_cudnn and torch.bfloat16 not in (inputs.dtype, weight.dtype)
+    if by_cudnn and inputs.dtype is not torch.float16 and inputs.dtype is not weight.dtype:
         return (
             "Expected tensor for argument #1 'input' to have the same type as tensor for argument #2 'weight'; but "
             f"type {inputs.type()} does not equal {weight.type()} (while checking arguments for cudnn_batch_norm)"
@@ -233,10 +239,13 @@ def _mixed_batch_norm(inputs: Any, weight: Any, bias: Any, by_cudnn: bool) -> st
     if not inputs.is_floating_point():
         return None
     summed = torch.float64 if inputs.dtype is torch.float64 else torch.float32
-    for parameter in (weight, bias):
+    expected = "Double" if summed is torch.float64 else "Float"
+    for name, parameter in (("weight", weight), ("bias", bias)):
         if parameter is not None and parameter.dtype not in (inputs.dtype, summed):
-            expected = "Double" if summed is torch.float64 else "Float"
-            return f"expected scalar type {expected} but found {dtypes.name_of(parameter)}"
+            found = dtypes.name_of(parameter)
+            if inputs.dim() > 2:
+                return f"Expected {name} to have type {expected} but got {found}"
+            return f"expected scalar type {expected} but found {found}"
     return None
 
 

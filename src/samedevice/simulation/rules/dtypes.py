@@ -21,7 +21,9 @@ _NAMES_IN_CPP = {
     torch.float32: "float", torch.float64: "double",
 }  # fmt: skip
 # TensorUtils.cpp, checkScalarTypes: the type of an argument, then the function that checks it.
-_ARGUMENT = re.compile(r"but got torch\.(\w+) instead \(while checking arguments for (\w+)\)")
+_ARGUMENT = re.compile(r"but got (torch\.|CPU)(\w+) instead \(while checking arguments for (\w+)\)")
+_TYPES = re.compile(r"Input type \(\S+\) and (weight|bias) type \(\S+\) should be the same")
+_SCALAR_TYPE = re.compile(r"expected scalar type (\w+) but found (\w+)")
 
 
 def text_of_cuda(operator: Any, args: Any, text: str) -> str | None:
@@ -57,7 +59,7 @@ def refuse(operator: Any, args: Any, kwargs: Any, compute: Callable[..., Any]) -
     except NotImplementedError:
         raise text from None
     except RuntimeError as error:
-        if "scalar type" in str(error) or "mixed dtype" in str(error):
+        if _ABOUT_DTYPES.search(str(error)):
             raise text from None
         return  # told where the operator really runs
     # What has no elements reaches no kernel, except of dot; a factor without any is enough.
@@ -67,6 +69,11 @@ def refuse(operator: Any, args: Any, kwargs: Any, compute: Callable[..., Any]) -
     )
     if not empty or result.dim() == 0:
         raise text
+
+
+_ABOUT_DTYPES = re.compile(
+    "expected scalar type|following scalar types|mixed dtype|type .* should be the same|can't be cast|same dtype"
+)
 
 
 def _no_kernel(name: str, tensor: torch.Tensor) -> Exception:
@@ -114,6 +121,10 @@ def _one_kind(number: int, args: Any) -> Exception | None:
     leading = args[0].shape[: args[0].dim() - len(args[1])] if number == 2 else args[0].shape[:1]
     if 0 in leading:
         return None  # no row, so no kernel
+    if number == 1 and args[0].dtype not in (torch.float16, torch.bfloat16):
+        return None  # native/group_norm.cpp says so for CPU and GPU, by check_mixed_data_type
+    if number == 2 and not args[0].is_floating_point():
+        return _no_kernel("LayerNormKernelImpl", args[0])
     for parameter in args[number : number + 2]:
         if isinstance(parameter, torch.Tensor) and parameter.dtype is not args[0].dtype:
             return RuntimeError(f"expected scalar type {name_of(args[0])} but found {name_of(parameter)}")
@@ -184,7 +195,13 @@ def expect_one(mat1: torch.Tensor, mat2: torch.Tensor) -> None:
 
 def _argument(packet: str, text: str) -> str:
     """The type is that of a GPU's tensor; two functions have other names and numbers there (native/cuda/Embedding*)."""
-    text = _ARGUMENT.sub(r"but got torch.cuda.\1 instead (while checking arguments for \2)", text)
+    text = _ARGUMENT.sub(
+        lambda of_cpu: (
+            f"but got {'CUDA' if of_cpu[1] == 'CPU' else 'torch.cuda.'}{of_cpu[2]} instead "
+            f"(while checking arguments for {of_cpu[3]})"
+        ),
+        text,
+    )
     if packet in ("_embedding_bag", "_embedding_bag_forward_only"):
         return text.replace("for embedding_bag)", "for embedding_bag_cuda)")
     return text.replace("#2", "#1") if packet == "embedding_renorm_" else text
@@ -196,14 +213,41 @@ def _mm(args: Any, text: str) -> str | None:
 
 
 def _convolution(args: Any, text: str) -> str | None:
+    """native/Convolution.cpp, check_input_same_type_as_parameters, where the CPU comes to it too."""
+    found = _TYPES.match(text)
+    if found is None:
+        return None
+    return text.replace(found[0], _types_differ(args[0], found[1], args[1] if found[1] == "weight" else args[2]))
+
+
+def _one_type(args: Any) -> Exception | None:
     """native/Convolution.cpp, check_input_same_type_as_parameters: what cuDNN convolves is compared by its type."""
-    inputs, weight = args[:2]
-    if inputs.dtype == weight.dtype:
+    inputs = args[0]
+    other = next(
+        (x for x in (("weight", args[1]), ("bias", args[2])) if x[1] is not None and x[1].dtype is not inputs.dtype),
+        None,
+    )
+    if other is None:
         return None
-    chosen = convolution.method(inputs, weight, device_of(inputs) is not CPU, convolution.Parameters(*args[3:9]))
-    if not convolution.compares_types(chosen):
-        return None
-    return f"Input type ({inputs.type()}) and weight type ({weight.type()}) should be the same"
+    chosen = convolution.method(inputs, args[1], device_of(inputs) is not CPU, convolution.Parameters(*args[3:9]))
+    return RuntimeError(_types_differ(inputs, *other)) if convolution.compares_types(chosen) else None
+
+
+def _types_differ(inputs: torch.Tensor, name: str, other: torch.Tensor) -> str:
+    types = type_in_errors(inputs.type()), type_in_errors(other.type())
+    return f"Input type ({types[0]}) and {name} type ({types[1]}) should be the same"
+
+
+def _cross(args: Any, text: str) -> str | None:
+    """native/cuda/CrossKernel.cu: a TensorIterator of one dtype."""
+    found = _SCALAR_TYPE.fullmatch(text)
+    return f"Found dtype {found[2]} but expected {found[1]}" if found else None
+
+
+def _max_unpool3d(args: Any, text: str) -> str | None:
+    """native/cuda/MaxUnpooling.cu, max_unpooling3d_forward_out_cuda."""
+    is_index = text == "elements in indices should be type int64"
+    return f"{text} but got: {name_of(args[1])}" if is_index else None
 
 
 def _expand(args: Any, text: str) -> str | None:
@@ -243,6 +287,8 @@ def name_of(tensor: torch.Tensor) -> str:
 _BY_OPERATOR: dict[str, Callable[[Any, str], str | None]] = {
     "mm": _mm,
     "convolution": _convolution,
+    "linalg_cross": _cross,
+    "max_unpool3d": _max_unpool3d,
     "expand": _expand,
     "masked_fill": _masked_fill,
     "masked_fill_": _masked_fill,
@@ -265,6 +311,7 @@ _OF_FLOATING_POINT = {
     "_trilinear": "baddbmm_cuda",
 }
 _UNCOMPUTED: dict[str, Callable[[Any], Exception | None]] = {
+    "convolution": _one_type,
     "native_layer_norm": functools.partial(_one_kind, 2),
     "native_group_norm": functools.partial(_one_kind, 1),
     **{packet: functools.partial(_no_integers, name) for name, packets in _PRODUCTS.items() for packet in packets},
