@@ -351,6 +351,16 @@ KERNELS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         RuntimeError,
         "index_reduce_(): self (Bool) and source (Float) must have the same scalar type",
     ),
+    "the dtype of a quantile's out=": (
+        lambda: torch.quantile(cuda(2), 0.5, out=cpu(dtype=torch.float64)),
+        RuntimeError,
+        "quantile() out tensor must be same dtype as the input tensor",
+    ),
+    "the dtype of a cumulative maximum's out=": (
+        lambda: torch.cummax(cuda(2), 0, out=(cpu(2, dtype=LONG), cpu(2, dtype=LONG))),
+        RuntimeError,
+        "expected scalar_type Float but found Long",
+    ),
     "a number that is split": (
         lambda: torch.tensor_split(cuda(), cuda(1, dtype=LONG)),
         RuntimeError,

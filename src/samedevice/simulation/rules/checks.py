@@ -12,7 +12,7 @@ import torch
 
 from samedevice.simulation.device.devices import CPU, not_equal
 from samedevice.simulation.rules import convolution, indexing, linear_algebra
-from samedevice.simulation.rules.dtypes import name_of
+from samedevice.simulation.rules.dtypes import expected_scalar_type, name_of
 from samedevice.simulation.rules.errors import (
     accuse,
     attention_on_several_devices,
@@ -277,7 +277,7 @@ def _scattered(operator: Any, operands: Sequence[Any], args: Any) -> None:
     src is copied, from anywhere, and the gradient that is of another device is refused.
     """
     inputs, src = named(operands, "self"), named(operands, "src")
-    if src.device != inputs.device:
+    if src.device != inputs.device and not operands[0].is_out:
         node = "".join(part.capitalize() for part in operator.name.split("_"))
         refuse_gradient(src.tensor, src.device, inputs.device, f"Function {node}Backward0 returned an ", 1)
 
@@ -302,8 +302,11 @@ def _mode(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
 
 def _cumulative(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     """native/ReduceOps.cpp, cummax_out, cummin_out and logcumsumexp_out."""
-    device: torch.device = named(operands, "self").device
+    inputs = named(operands, "self")
+    device: torch.device = inputs.device
     for operand in operands:
+        if operand.name != "indices":
+            expected_scalar_type(inputs.tensor, operand.tensor)
         expected_device(device, operand.device)
     return device
 

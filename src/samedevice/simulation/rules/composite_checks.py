@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from samedevice.simulation.device.devices import CPU, device_of
-from samedevice.simulation.rules import judgement
+from samedevice.simulation.rules import dtypes, judgement
 from samedevice.simulation.rules.composite_kernels import Kernel
 from samedevice.simulation.rules.errors import (
     compare,
@@ -70,7 +70,7 @@ def _quantile(compose: Any, inputs: Any, q: Any, *rest: Any, out: Any = None, **
         raise RuntimeError("quantile() q tensor must be on the same device as the input tensor")
     if out is None:
         return compose(inputs, q, *rest, **kwargs)
-    if device_of(out) != device_of(inputs):
+    if out.dtype is inputs.dtype and device_of(out) != device_of(inputs):
         raise RuntimeError("quantile() out tensor must be on the same device as the input tensor")
     return compose(inputs, q, *rest, out=out, **kwargs)
 
@@ -166,6 +166,7 @@ def _iterate(inputs: list[Any], out: torch.Tensor) -> None:
 def _diff(compose: Any, inputs: Any, n: int = 1, *rest: Any, out: Any) -> Any:
     """native/ReduceOps.cpp, diff_out_helper: where there is nothing to subtract, the input is copied."""
     if n == 0:
+        dtypes.expected_scalar_type(inputs, out)
         expected_device(device_of(inputs), device_of(out))
     _iterate([inputs], out)
     return compose(inputs, n, *rest, out=out)

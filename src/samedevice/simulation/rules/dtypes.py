@@ -72,7 +72,7 @@ def refuse(operator: Any, args: Any, kwargs: Any, compute: Callable[..., Any]) -
 
 
 _ABOUT_DTYPES = re.compile(
-    "expected scalar type|following scalar types|mixed dtype|type .* should be the same|can't be cast|same dtype"
+    "expected scalar type|following scalar types|mixed dtype|type .* should be the same|can't be cast"
 )
 
 
@@ -277,6 +277,12 @@ def _masked_scatter(args: Any, text: str) -> str | None:
     if mask.dtype == torch.bool or mask.dtype not in _NAMES_IN_CPP:
         return None
     return f"masked_scatter_ only supports boolean masks, but got mask with dtype {_NAMES_IN_CPP[mask.dtype]}"
+
+
+def expected_scalar_type(inputs: torch.Tensor, result: torch.Tensor) -> None:
+    """native/ReduceOpsUtils.h, check_scalar_type_device_layout_equal: the dtype before the device."""
+    if inputs.dtype is not result.dtype:
+        raise RuntimeError(f"expected scalar_type {name_of(inputs)} but found {name_of(result)}")
 
 
 def name_of(tensor: torch.Tensor) -> str:
