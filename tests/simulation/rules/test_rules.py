@@ -263,6 +263,7 @@ ALLOWED: dict[str, tuple[Callable[[], torch.Tensor], str]] = {
     "meta weights without a bias": (lambda: F.linear(cuda(2, 3), meta(4, 3)), "cuda:0"),
     "a meta table": (lambda: F.embedding(torch.tensor([0], device="cuda"), meta(4, 3)), "meta"),
     "a slice into": (lambda: torch.slice_scatter(cuda(4), cpu(2), end=2, out=cuda(4)), "cuda:0"),
+    "a batch norm of nothing": (lambda: F.batch_norm(cuda(0), cpu(0), cpu(0)), "cuda:0"),
     "where with out=": (lambda: torch.where(cuda() > 0, cpu(), cpu(), out=cuda()), "cuda:0"),
     "a weight of a loss that is one number": (lambda: F.binary_cross_entropy(cuda(), cuda(), cpu()), "cuda:0"),
     "logical_and of a scalar": (lambda: torch.logical_and(cuda(3), cpu()), "cuda:0"),

@@ -207,8 +207,8 @@ def _batch_norm(compose: Any, inputs: Any, weight: Any, bias: Any, mean: Any, va
         return compose(inputs, weight, bias, mean, var, *rest)
     by_cudnn = inputs.dim() > 2 and weight is not None and bias is not None
     # _batch_norm_impl_index refuses other sizes, and evaluation without statistics, before anything is compared.
-    sizes_fit = all(x is None or x.numel() == inputs.size(1) for x in (mean, var, weight, bias))
-    if by_cudnn and sizes_fit and (rest[0] or (mean is not None and var is not None)):
+    sizes_fit = by_cudnn and all(x is None or x.numel() == inputs.size(1) for x in (mean, var, weight, bias))
+    if sizes_fit and (rest[0] or (mean is not None and var is not None)):
         operands = ("input", inputs), ("weight", weight), ("bias", bias), ("running_mean", mean)
         compare("wrapper_CUDA__cudnn_batch_norm", *operands, ("running_var", var))
     try:
