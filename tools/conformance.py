@@ -91,17 +91,14 @@ def replay_operators(rows: list[dict[str, Any]]) -> Iterator[Comparison]:
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in rows:
         groups.setdefault((row["op"], row["variant"]), []).append(row)
-    asked = []
-    for key, group in groups.items():
-        op = operators.OPERATORS.get(key)
-        wanted = {row["sample"] for row in group}
-        made = itertools.islice(operators.samples(op), max(wanted) + 1) if op else ()
-        there = {sample.number: sample for sample in made if sample.number in wanted}
-        outs = {row["sample"] for row in group if row["kind"].startswith("out=")} & set(there)
-        references = {index: operators.reference(op, there[index]) for index in outs}
-        asked.append((op, there, references, group))
-    with simulate_cuda(devices=2):
-        for op, there, references, group in asked:
+    with simulate_cuda(devices=2):  # samples of Tensor.to name a GPU where there is one
+        for key, group in groups.items():
+            op = operators.OPERATORS.get(key)
+            wanted = {row["sample"] for row in group}
+            made = itertools.islice(operators.samples(op), max(wanted) + 1) if op else ()
+            there = {sample.number: sample for sample in made if sample.number in wanted}
+            outs = {row["sample"] for row in group if row["kind"].startswith("out=")} & set(there)
+            references = {index: operators.reference(op, there[index]) for index in outs}
             for row in group:
                 sample, reference = there.get(row["sample"]), references.get(row["sample"])
                 needs_reference = row["kind"].startswith("out=")

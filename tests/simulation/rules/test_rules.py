@@ -51,7 +51,14 @@ def meta(*shape: int) -> torch.Tensor:
     return torch.ones(shape, device="meta")
 
 
-SQUARE = torch.eye(3)
+def invalid(node: str, expected: str, given: str) -> str:
+    return (
+        f"Function {node}Backward0 returned an invalid gradient at index 1 - expected device {expected} but got {given}"
+    )
+
+
+NO_GPU = "CUDAGuardImpl initialized with non-CUDA DeviceType: cpu"
+SQUARE, ONE = torch.eye(3), torch.ones(())
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     # names bound before the simulation began
     "a bound multi_dot": (
@@ -187,6 +194,48 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         lambda: torch.cuda.jiterator._create_jit_fn("template <typename T> T f(T x, T y) { return x; }")(cuda(2), cpu(2)),  # noqa: E501
         f"{SAME}found at least two devices, cuda:0 and cpu!",
     ),
+    # out= on a GPU of what CUDA's own kernel makes where the input is
+    "cumsum into": (lambda: torch.cumsum(cpu(3), 0, out=cuda(3)), NO_GPU),
+    "all into": (lambda: torch.all(cpu(3) > 0, out=cuda() > 0), NO_GPU),
+    "max and where it is into": (lambda: torch.max(cpu(3), 0, out=(cuda(), cuda().long())), NO_GPU),
+    "a mean of the GPU into": (
+        lambda: torch.mean(cuda(3), 0, out=cpu()),
+        "Expected out tensor to have device cuda:0, but got cpu instead",
+    ),
+    "rows into": (
+        lambda: torch.unbind_copy(cuda(2, 3), out=[cuda(3), cpu(3)]),
+        "Expected out tensor to have device cuda:0, but got cpu instead",
+    ),
+    # gradients that a derivative makes where the other tensor is
+    "the gradient of a slice": (
+        lambda: torch.slice_scatter(cuda(4), cpu(2).requires_grad_(), end=2).sum().backward(),
+        invalid("SliceScatter", "cpu", "cuda:0"),
+    ),
+    "the gradient of a row": (
+        lambda: torch.select_scatter(cpu(4, 2), cuda(2).requires_grad_() * 2, 0, 1).sum().backward(),
+        invalid("SelectScatter", "cuda:0", "cpu"),
+    ),
+    "the gradient of a diagonal": (
+        lambda: torch.diagonal_scatter(cuda(2, 2), cuda(2, index=1).requires_grad_()).sum().backward(),
+        invalid("DiagonalScatter", "cuda:1", "cuda:0"),
+    ),
+    "the gradient of strides": (
+        lambda: torch.as_strided_scatter(cuda(4), cpu(2).requires_grad_(), [2], [1]).sum().backward(),
+        invalid("AsStridedScatter", "cpu", "cuda:0"),
+    ),
+    # a weight of binary_cross_entropy, which is multiplied in place
+    "a weight for each element": (
+        lambda: F.binary_cross_entropy(cuda(3), cuda(3), cpu(3)),
+        f"{SAME}found at least two devices, cuda:0 and cpu!",
+    ),
+    "the weight of a loss that goes back": (
+        lambda: F.binary_cross_entropy(cuda().requires_grad_(), cuda(), ONE).backward(),
+        text_b("weight", "cpu", "cuda:0", "wrapper_CUDA__binary_cross_entropy_backward"),
+    ),
+    "a double weight and a target on the CPU": (
+        lambda: F.binary_cross_entropy(cuda(3), cpu(3), cuda(3).double()),
+        f"{SAME}found at least two devices, cuda:0 and cpu!",
+    ),
     # meta tensors
     "meta + cuda": (lambda: meta(3) + cuda(3), "Tensor on device cuda:0 is not on the expected device meta!"),
     "a layer left on meta": (
@@ -213,7 +262,10 @@ ALLOWED: dict[str, tuple[Callable[[], torch.Tensor], str]] = {
     "the ends of a range are read": (lambda: logspace(cuda(), 2, 3), "cpu"),
     "meta weights without a bias": (lambda: F.linear(cuda(2, 3), meta(4, 3)), "cuda:0"),
     "a meta table": (lambda: F.embedding(torch.tensor([0], device="cuda"), meta(4, 3)), "meta"),
+    "a slice into": (lambda: torch.slice_scatter(cuda(4), cpu(2), end=2, out=cuda(4)), "cuda:0"),
+    "a batch norm of nothing": (lambda: F.batch_norm(cuda(0), cpu(0), cpu(0)), "cuda:0"),
     "where with out=": (lambda: torch.where(cuda() > 0, cpu(), cpu(), out=cuda()), "cuda:0"),
+    "a weight of a loss that is one number": (lambda: F.binary_cross_entropy(cuda(), cuda(), cpu()), "cuda:0"),
     "logical_and of a scalar": (lambda: torch.logical_and(cuda(3), cpu()), "cuda:0"),
 }
 
@@ -311,6 +363,12 @@ def test_single_functions_refuse_as_on_cuda(program: Callable[[], object], text:
     with pytest.raises((RuntimeError, ValueError)) as refusal:
         program()
     assert str(refusal.value).startswith(text)
+
+
+def test_a_scattered_number_gets_its_gradient_where_it_is() -> None:
+    number = cpu().requires_grad_()
+    torch.select_scatter(cuda(4), number, 0, 1).sum().backward()
+    assert number.grad is not None and number.grad.device == torch.device("cpu")
 
 
 def test_single_functions_take_what_cuda_takes() -> None:

@@ -162,6 +162,22 @@ def test_a_graph_from_before_a_move_brings_its_gradient_to_the_same_parameter() 
         assert called == [model.weight]
 
 
+def test_a_graph_from_before_meets_the_cpu_where_a_derivative_reads_what_moved() -> None:
+    two = "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"
+    weight, values = torch.ones(3, device="cuda", requires_grad=True), torch.ones(3, device="cuda")
+    for loss, moved in (((weight**2).sum(), weight), ((weight * values).sum(), values)):
+        weight.data = torch.ones(3, device="cuda")
+        moved.data = torch.ones(3)
+        with pytest.raises(RuntimeError) as refusal:
+            loss.backward()
+        assert str(refusal.value) == two
+    norm = nn.LayerNorm(2).cuda()
+    loss = norm(torch.ones(1, 2, device="cuda", requires_grad=True)).sum()
+    norm.cpu()
+    with pytest.raises(RuntimeError, match=r"got weight is on cpu, .* wrapper_CUDA__native_layer_norm_backward"):
+        loss.backward()
+
+
 def test_meta_modules_get_new_parameters_and_memory_anywhere() -> None:
     model = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)).cuda()
     weight = model[0].weight

@@ -192,33 +192,78 @@ def _is_efficient(query: Any, value: Any) -> bool:
 def _rms_norm(compose: Any, inputs: Any, normalized_shape: Any, weight: Any = None, *rest: Any) -> Any:
     """native/layer_norm.cpp, rms_norm: shapes first, then on CUDA one fused kernel, with its generated check.
 
-    vmap has no rule for that kernel, and composes it of others.
+    It is for one dtype; two are multiplied step by step. vmap has no rule for that kernel, and composes it of others.
     """
     shape = list(normalized_shape)
     if functorch.in_vmap(inputs):
         return compose(inputs, normalized_shape, weight, *rest)
-    if list(inputs.shape)[-len(shape) :] == shape and (weight is None or list(weight.shape) == shape):
+    fused = weight is None or weight.dtype is inputs.dtype
+    if fused and list(inputs.shape)[-len(shape) :] == shape and (weight is None or list(weight.shape) == shape):
         compare("wrapper_CUDA___fused_rms_norm", ("input", inputs), ("weight", weight))
     return compose(inputs, normalized_shape, weight, *rest)
 
 
-def _batch_norm(compose: Any, inputs: Any, weight: Any, bias: Any, *rest: Any) -> Any:
-    """native/Normalization.cpp, _select_batch_norm_backend: images with weight and bias go to cuDNN's kernel.
+def _batch_norm(compose: Any, inputs: Any, weight: Any, bias: Any, mean: Any, var: Any, *rest: Any) -> Any:
+    """native/Normalization.cpp, _select_batch_norm_backend: images with weight and bias go to cuDNN's kernel."""
+    if functorch.in_vmap(inputs):
+        _compare_in_vmap(inputs, weight, bias, mean, var, rest[0])
+        return compose(inputs, weight, bias, mean, var, *rest)
+    if device_of(inputs) is CPU:
+        return compose(inputs, weight, bias, mean, var, *rest)
+    by_cudnn = inputs.dim() > 2 and weight is not None and bias is not None
+    # _batch_norm_impl_index refuses other sizes, and evaluation without statistics, before anything is compared.
+    sizes_fit = by_cudnn and all(x is None or x.numel() == inputs.size(1) for x in (mean, var, weight, bias))
+    if sizes_fit and (rest[0] or (mean is not None and var is not None)):
+        operands = ("input", inputs), ("weight", weight), ("bias", bias), ("running_mean", mean)
+        compare("wrapper_CUDA__cudnn_batch_norm", *operands, ("running_var", var))
+    try:
+        return compose(inputs, weight, bias, mean, var, *rest)
+    except RuntimeError as error:
+        text = _mixed_batch_norm(inputs, weight, bias, by_cudnn)
+        if text is not None:
+            raise RuntimeError(text) from None
+        about_dtypes = "mixed dtype (CPU)" in str(error) or "expected scalar type" in str(error)
+        if not about_dtypes or mean is None or var is None:
+            raise
+    # CUDA's kernel reads and writes the statistics in their own dtype.
+    statistics = mean.to(inputs.dtype), var.to(inputs.dtype)
+    result = compose(inputs, weight, bias, *statistics, *rest)
+    mean.copy_(statistics[0])
+    var.copy_(statistics[1])
+    return result
 
-    functorch/BatchRulesNorm.cpp multiplies by the weight afterwards, and makes new statistics of the program's: the
-    kernel's own check could not tell these any more, so they are compared here.
+
+def _compare_in_vmap(inputs: Any, weight: Any, bias: Any, mean: Any, var: Any, training: bool) -> None:
+    """functorch/BatchRulesNorm.cpp multiplies by the weight afterwards, and makes new statistics of the program's.
+
+    The kernel's own check could not tell these any more, so they are compared before it.
     """
-    mean, variance, training = rest[:3]
-    statistics = ("running_mean", mean), ("running_var", variance)
-    in_vmap = functorch.in_vmap(inputs)
-    if in_vmap and training and mean is not None and not functorch.in_vmap(mean):
-        return compose(inputs, weight, bias, *rest)  # refused: they would be written to
-    if inputs.dim() > 2 and weight is not None and bias is not None and device_of(inputs) is not CPU:
-        weights = () if in_vmap else (("weight", weight), ("bias", bias))
-        compare("wrapper_CUDA__cudnn_batch_norm", ("input", inputs), *weights, *statistics)
-    elif in_vmap:
-        compare("wrapper_CUDA__native_batch_norm", ("input", inputs), *statistics)
-    return compose(inputs, weight, bias, *rest)
+    if training and mean is not None and not functorch.in_vmap(mean):
+        return  # refused: they would be written to
+    by_cudnn = inputs.dim() > 2 and weight is not None and bias is not None and device_of(inputs) is not CPU
+    kernel = "wrapper_CUDA__cudnn_batch_norm" if by_cudnn else "wrapper_CUDA__native_batch_norm"
+    compare(kernel, ("input", inputs), ("running_mean", mean), ("running_var", var))
+
+
+def _mixed_batch_norm(inputs: Any, weight: Any, bias: Any, by_cudnn: bool) -> str | None:
+    """native/cudnn/BatchNorm.cpp, and native/cuda/Normalization.cuh: weights are in the dtype that sums are made in."""
+    by_cudnn = by_cudnn and torch.bfloat16 not in (inputs.dtype, weight.dtype)
+    if by_cudnn and inputs.dtype is not torch.float16 and inputs.dtype is not weight.dtype:
+        return (
+            "Expected tensor for argument #1 'input' to have the same type as tensor for argument #2 'weight'; but "
+            f"type {inputs.type()} does not equal {weight.type()} (while checking arguments for cudnn_batch_norm)"
+        )
+    if not inputs.is_floating_point():
+        return None
+    summed = torch.float64 if inputs.dtype is torch.float64 else torch.float32
+    expected = "Double" if summed is torch.float64 else "Float"
+    for name, parameter in (("weight", weight), ("bias", bias)):
+        if parameter is not None and parameter.dtype not in (inputs.dtype, summed):
+            found = dtypes.name_of(parameter)
+            if inputs.dim() > 2:
+                return f"Expected {name} to have type {expected} but got {found}"
+            return f"expected scalar type {expected} but found {found}"
+    return None
 
 
 def _prelu(compose: Any, inputs: Any, weight: Any) -> Any:

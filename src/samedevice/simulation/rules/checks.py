@@ -12,14 +12,21 @@ import torch
 
 from samedevice.simulation.device.devices import CPU, not_equal
 from samedevice.simulation.rules import convolution, indexing, linear_algebra
-from samedevice.simulation.rules.dtypes import name_of
+from samedevice.simulation.rules.dtypes import expected_scalar_type, name_of
 from samedevice.simulation.rules.errors import (
     accuse,
     attention_on_several_devices,
     expected_device,
     found_two_devices,
 )
-from samedevice.simulation.rules.tensor_iterator import generated, named, shapes_fit, tensor_iterator
+from samedevice.simulation.rules.tensor_iterator import (
+    generated,
+    named,
+    refuse_gradient,
+    resized_out,
+    shapes_fit,
+    tensor_iterator,
+)
 
 _MAY_BE_PARTS = (torch.float16, torch.float32, torch.float64)  # of complex numbers
 
@@ -27,19 +34,38 @@ Check = Callable[[Any, Sequence[Any], Any], torch.device | None]
 
 
 def _fused_step(operator: Any, operands: Sequence[Any], args: Any) -> torch.device | None:
-    """native/cuda/FusedAdamKernel.cu and FusedSgdKernel.cu, where the learning rate is a tensor.
+    """native/cuda/Fused*Kernel.cu, where the learning rate is a tensor.
 
-    One on the CPU is read as a number, and nothing is compared then.
+    One on the CPU is read as a number, and of the rest only the lists are compared then.
     """
     home: torch.device = operands[0].device
-    single = {name: named(operands, name) for name in ("grad_scale", "found_inf", "lr")}
-    lists = [x for x in operands if x.name not in single]
-    if operator.overload != "tensor_lr" or home is CPU or any(x.device != home for x in lists):
+    if operator.overload != "tensor_lr" or home is CPU:
         return None
+    single = {name: named(operands, name) for name in ("grad_scale", "found_inf", "lr")}
     for name, operand in single.items() if single["lr"].device is not CPU else ():
         if operand is not None and operand.device != home:
             raise RuntimeError(f"{name} must be on the same GPU device as the params")
-    return home
+    if all(x.device == home for x in operands if x.name not in (*single, "state_steps")):
+        return home
+    raise RuntimeError(_lists_differ(operator.name, operands, single["lr"].device is CPU))
+
+
+def _lists_differ(name: str, operands: Sequence[Any], is_number: bool) -> str:
+    """What an optimizer says of lists that native/ForeachUtils.h, check_fast_path_restrictions, refuses."""
+    if name == "_fused_sgd_":
+        momentum = named(operands, "momentum_buffer_list")
+        lists = "{params, grads}" if momentum is None else " {params, grads, momentum_buffer_list}"
+        return (
+            f"Expected at::native::check_fast_path_restrictions({lists}) to be true, but got false.  (Could this "
+            "error message be improved?  If so, please report an enhancement request to PyTorch.)"
+        )
+    if name == "_fused_adagrad_":
+        lists = "params, grads, and state_sums" if is_number else "params and grads"
+    else:
+        lists = "params, grads, exp_avgs, and exp_avg_sqs"
+        if named(operands, "max_exp_avg_sqs"):
+            lists = "params, grads, exp_avgs, exp_avg_sqs, and max_exp_avg_sqs"
+    return f"{lists} must have same dtype, device, and layout"
 
 
 def _where(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
@@ -106,6 +132,7 @@ def _floor_divide(operator: Any, operands: Sequence[Any], args: Any) -> torch.de
 
 def _rsub(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     """native/BinaryOps.cpp, rsub: other - self."""
+    shapes_fit(operands[::-1])
     return tensor_iterator(operands[::-1])
 
 
@@ -152,12 +179,21 @@ def _addcdiv(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
 
 
 def _binary_cross_entropy(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
-    """native/cuda/Loss.cu: a TensorIterator of one dtype, which it looks at before the devices."""
-    inputs = named(operands, "self").tensor
-    for operand in operands:
-        if operand.tensor.dtype is not inputs.dtype:
-            raise RuntimeError(f"Found dtype {name_of(operand.tensor)} but expected {name_of(inputs)}")
-    return _no_scalars(operator, operands, args)
+    """native/cuda/Loss.cu: a TensorIterator of one dtype, which it looks at before the devices.
+
+    The result is multiplied by the weight in place then, so a weight may be a number on the CPU.
+    """
+    inputs, weight = named(operands, "self"), named(operands, "weight")
+    compared = [operand for operand in operands if operand is not weight]
+    for operand in compared:
+        if operand.tensor.dtype is not inputs.tensor.dtype:
+            raise RuntimeError(f"Found dtype {name_of(operand.tensor)} but expected {name_of(inputs.tensor)}")
+    device = _no_scalars(operator, compared, args)
+    if weight is not None:
+        multiplied = [inputs._replace(device=device, is_written=True), weight]
+        shapes_fit(multiplied)
+        tensor_iterator(multiplied)
+    return device
 
 
 def _addcmul(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
@@ -235,6 +271,26 @@ def _mse_loss(operator: Any, operands: Sequence[Any], args: Any) -> torch.device
     return device
 
 
+def _scattered(operator: Any, operands: Sequence[Any], args: Any) -> None:
+    """autograd/derivatives.yaml, slice_scatter and its like: the gradient of src is where the other's is.
+
+    src is copied, from anywhere, and the gradient that is of another device is refused.
+    """
+    inputs, src = named(operands, "self"), named(operands, "src")
+    if src.device != inputs.device and not operands[0].is_out:
+        node = "".join(part.capitalize() for part in operator.name.split("_"))
+        refuse_gradient(src.tensor, src.device, inputs.device, f"Function {node}Backward0 returned an ", 1)
+
+
+def _unbind_copy(operator: Any, operands: Sequence[Any], args: Any) -> torch.device | None:
+    """native/TensorShape.cpp, unbind_copy_int_out: after the number of results, each is compared."""
+    inputs = named(operands, "self").tensor
+    dim = args[1] if len(args) > 1 else 0
+    if not operands[0].is_out or len(operands) - 1 != inputs.size(dim):
+        return None
+    return resized_out(operands)
+
+
 def _mode(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     """native/TensorCompare.cpp, mode_out."""
     device: torch.device = named(operands, "self").device
@@ -246,8 +302,11 @@ def _mode(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
 
 def _cumulative(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     """native/ReduceOps.cpp, cummax_out, cummin_out and logcumsumexp_out."""
-    device: torch.device = named(operands, "self").device
+    inputs = named(operands, "self")
+    device: torch.device = inputs.device
     for operand in operands:
+        if operand.name != "indices":
+            expected_scalar_type(inputs.tensor, operand.tensor)
         expected_device(device, operand.device)
     return device
 
@@ -261,6 +320,7 @@ BY_HAND: dict[str, Check] = {
     "_foreach_div_": _foreach_by_a_number,
     "_foreach_mul": _foreach_by_a_number,
     "_foreach_mul_": _foreach_by_a_number,
+    "_fused_adagrad_": _fused_step,
     "_fused_adam_": _fused_step,
     "_fused_adamw_": _fused_step,
     "_fused_sgd_": _fused_step,
@@ -269,6 +329,7 @@ BY_HAND: dict[str, Check] = {
     "_nested_view_from_buffer": _at_first,
     "_scaled_dot_product_flash_attention_for_cpu": _attention,
     "_sparse_coo_tensor_with_dims_and_tensors": _sparse,
+    "as_strided_scatter": _scattered,
     "addcdiv": _addcdiv,
     "addcdiv_": _addcdiv,
     "addcmul": _addcmul,
@@ -283,6 +344,7 @@ BY_HAND: dict[str, Check] = {
     "cummax": _cumulative,
     "cummin": _cumulative,
     "copy_": _at_first,
+    "diagonal_scatter": _scattered,
     "fill_": _at_first,
     "floor_divide": _floor_divide,
     "floor_divide_": _floor_divide,
@@ -300,8 +362,11 @@ BY_HAND: dict[str, Check] = {
     "mse_loss": _mse_loss,
     "polar": _complex,
     "rsub": _rsub,
+    "select_scatter": _scattered,
+    "slice_scatter": _scattered,
     "soft_margin_loss": _soft_margin_loss,
     "softmax": _softmax,
+    "unbind_copy": _unbind_copy,
     "where": _where,
     **indexing.BY_HAND,
     **linear_algebra.BY_HAND,

@@ -12,13 +12,15 @@ from typing import Any
 import torch
 
 from samedevice.simulation.device.devices import CPU, device_of
-from samedevice.simulation.rules import judgement
+from samedevice.simulation.rules import dtypes, judgement
 from samedevice.simulation.rules.composite_kernels import Kernel
 from samedevice.simulation.rules.errors import (
     compare,
     expected_device,
     found_two_devices,
+    not_a_gpu,
     out_tensor,
+    type_in_errors,
 )
 from samedevice.simulation.rules.tensor_iterator import Operand, tensor_iterator
 from samedevice.simulation.stand_ins import overridden
@@ -68,7 +70,7 @@ def _quantile(compose: Any, inputs: Any, q: Any, *rest: Any, out: Any = None, **
         raise RuntimeError("quantile() q tensor must be on the same device as the input tensor")
     if out is None:
         return compose(inputs, q, *rest, **kwargs)
-    if device_of(out) != device_of(inputs):
+    if out.dtype is inputs.dtype and device_of(out) != device_of(inputs):
         raise RuntimeError("quantile() out tensor must be on the same device as the input tensor")
     return compose(inputs, q, *rest, out=out, **kwargs)
 
@@ -81,7 +83,16 @@ def _window(name: str, compose: Any, inputs: Any, n_fft: int, *rest: Any, **kwar
             f"{name} input and window must be on the same device but got self on {device_of(inputs)} "
             f"and window on {device_of(window)}"
         )
-    return compose(inputs, n_fft, *rest, **kwargs)
+    try:
+        return compose(inputs, n_fft, *rest, **kwargs)
+    except RuntimeError as error:
+        if device_of(inputs) is CPU or not str(error).startswith(f"{name}("):
+            raise
+        text = str(error)
+        for tensor in (inputs,) if window is None else (inputs, window):
+            given = tensor.type()
+            text = text.replace(type_in_errors(given.replace(".cuda", "")), type_in_errors(given))
+        raise RuntimeError(text) from None
 
 
 def _gradient(compose: Any, inputs: Any, *, spacing: Any, **kwargs: Any) -> Any:
@@ -96,8 +107,8 @@ def _gradient(compose: Any, inputs: Any, *, spacing: Any, **kwargs: Any) -> Any:
 
 
 def _tensor_split(compose: Any, inputs: Any, indices: Any, *rest: Any) -> Any:
-    """native/TensorShape.cpp, tensor_split."""
-    if device_of(indices) is not CPU:
+    """native/TensorShape.cpp, tensor_split: a single number cannot be split, wherever the places are."""
+    if device_of(indices) is not CPU and inputs.dim() > 0:
         raise RuntimeError(
             f"tensor_split expected tensor_indices_or_sections to be on cpu, but it's on {device_of(indices)}"
         )
@@ -155,6 +166,7 @@ def _iterate(inputs: list[Any], out: torch.Tensor) -> None:
 def _diff(compose: Any, inputs: Any, n: int = 1, *rest: Any, out: Any) -> Any:
     """native/ReduceOps.cpp, diff_out_helper: where there is nothing to subtract, the input is copied."""
     if n == 0:
+        dtypes.expected_scalar_type(inputs, out)
         expected_device(device_of(inputs), device_of(out))
     _iterate([inputs], out)
     return compose(inputs, n, *rest, out=out)
@@ -190,7 +202,7 @@ def _jiterator(self: Any, *tensors: torch.Tensor, **kwargs: Any) -> Any:
     """native/cuda/jit_utils and torch/csrc/cuda: a TensorIterator that allows no scalars of the CPU."""
     home = tensor_iterator([Operand("self", x, device_of(x)) for x in tensors], cpu_scalars=0)
     if home is CPU:
-        raise RuntimeError("CUDAGuardImpl initialized with non-CUDA DeviceType: cpu")
+        not_a_gpu(home)
     raise NotImplementedError(
         "samedevice does not simulate torch.cuda.jiterator, which compiles CUDA code: compute the same with torch's "
         "own functions"

@@ -11,7 +11,8 @@ from typing import Any
 import torch
 
 from samedevice.simulation.device.devices import CPU, device_of
-from samedevice.simulation.rules import convolution
+from samedevice.simulation.rules import convolution, kernel_names
+from samedevice.simulation.rules.errors import type_in_errors
 
 # c10/core/ScalarType.h prints a dtype by its name in C++.
 _NAMES_IN_CPP = {
@@ -20,7 +21,9 @@ _NAMES_IN_CPP = {
     torch.float32: "float", torch.float64: "double",
 }  # fmt: skip
 # TensorUtils.cpp, checkScalarTypes: the type of an argument, then the function that checks it.
-_ARGUMENT = re.compile(r"but got torch\.(\w+) instead \(while checking arguments for (\w+)\)")
+_ARGUMENT = re.compile(r"but got (torch\.|CPU)(\w+) instead \(while checking arguments for (\w+)\)")
+_TYPES = re.compile(r"Input type \(\S+\) and (weight|bias) type \(\S+\) should be the same")
+_SCALAR_TYPE = re.compile(r"expected scalar type (\w+) but found (\w+)")
 
 
 def text_of_cuda(operator: Any, args: Any, text: str) -> str | None:
@@ -58,10 +61,11 @@ def refuse(text: Exception, operator: Any, args: Any, kwargs: Any, compute: Call
     except NotImplementedError:
         raise text from None
     except RuntimeError as error:
-        if "scalar type" in str(error) or "mixed dtype" in str(error):
+        if _ABOUT_DTYPES.search(str(error)):
             raise text from None
         return  # told where the operator really runs
     # What has no elements reaches no kernel, except of dot; a factor without any is enough.
+    result = result[0] if isinstance(result, tuple) else result
     empty = isinstance(text, NotImplementedError) and (
         result.numel() == 0 or any(x.numel() == 0 for x in args[-2:] if isinstance(x, torch.Tensor))
     )
@@ -69,12 +73,49 @@ def refuse(text: Exception, operator: Any, args: Any, kwargs: Any, compute: Call
         raise text
 
 
+_ABOUT_DTYPES = re.compile(
+    "expected scalar type|following scalar types|mixed dtype|type .* should be the same|can't be cast"
+)
+
+
+def _no_kernel(name: str, tensor: torch.Tensor) -> Exception:
+    """ATen/Dispatch.h: the kernel of this name has no code for the dtype."""
+    return NotImplementedError(f"\"{name}\" not implemented for '{name_of(tensor)}'")
+
+
 def _no_integers(name: str, args: Any) -> Exception | None:
-    """native/cuda/Blas.cpp: cuBLAS multiplies no integers."""
+    """native/cuda/Blas.cpp: cuBLAS multiplies no integers. native/cuda/*Pool*.cu, EmbeddingBag.cu: nor do these."""
     first = args[0]
-    if first.is_floating_point() or first.is_complex():
-        return None
-    return NotImplementedError(f"\"{name}\" not implemented for '{name_of(first)}'")
+    return None if first.is_floating_point() or first.is_complex() else _no_kernel(name, first)
+
+
+def _only_floats(name: str, args: Any) -> Exception | None:
+    """native/cuda/Dropout.cu, EmbeddingBag.cu: neither integers nor complex numbers."""
+    return None if args[0].is_floating_point() else _no_kernel(name, args[0])
+
+
+def _no_halves(name: str, args: Any) -> Exception | None:
+    """native/cuda/IGammaKernel.cu, ComplexKernel.cu: no numbers of 16 bits."""
+    return _no_kernel(name, args[0]) if args[0].dtype in (torch.float16, torch.bfloat16) else None
+
+
+def _no_bytes(packet: str, args: Any) -> Exception | None:
+    """native/cuda/UpSample*.cu: images of bytes are for the mode nearest alone."""
+    return _no_kernel(kernel_names.upsampling(packet), args[0]) if args[0].dtype is torch.uint8 else None
+
+
+def _reduces_numbers(name: str, args: Any) -> Exception | None:
+    """native/cuda/ScatterGatherKernel.cu and Indexing.cu: only a sum takes booleans and complex numbers."""
+    first, reduce = args[0], args[4]
+    refused = reduce != "sum" and (first.dtype is torch.bool or first.is_complex())
+    return _no_kernel(name, first) if refused else None
+
+
+def _histogram(args: Any) -> Exception | None:
+    """native/cuda/SummaryOps.cu, _histc_cuda."""
+    if args[0].dtype is torch.float16:
+        return RuntimeError("HalfTensor is not supported")
+    return _no_kernel("histc", args[0]) if args[0].dtype is torch.bfloat16 else None
 
 
 def _one_kind(number: int, args: Any) -> Exception | None:
@@ -82,10 +123,69 @@ def _one_kind(number: int, args: Any) -> Exception | None:
     leading = args[0].shape[: args[0].dim() - len(args[1])] if number == 2 else args[0].shape[:1]
     if 0 in leading:
         return None  # no row, so no kernel
+    if number == 1 and args[0].dtype not in (torch.float16, torch.bfloat16):
+        return None  # native/group_norm.cpp says so for CPU and GPU, by check_mixed_data_type
+    if number == 2 and not args[0].is_floating_point():
+        return _no_kernel("LayerNormKernelImpl", args[0])
     for parameter in args[number : number + 2]:
         if isinstance(parameter, torch.Tensor) and parameter.dtype is not args[0].dtype:
             return RuntimeError(f"expected scalar type {name_of(args[0])} but found {name_of(parameter)}")
     return None
+
+
+# Operators of which CUDA computes float16 and bfloat16, and the CPU one of them or neither.
+COMPUTED_IN_FLOAT = {
+    "avg_pool3d", "avg_pool3d_backward", "multi_margin_loss", "multi_margin_loss_backward",
+    "multilabel_margin_loss_forward", "multilabel_margin_loss_backward", "rrelu_with_noise", "rrelu_with_noise_",
+    "rrelu_with_noise_backward", "_upsample_bilinear2d_aa", "_upsample_bilinear2d_aa_backward",
+    "_upsample_bicubic2d_aa", "_upsample_bicubic2d_aa_backward",
+}  # fmt: skip
+
+
+def in_float(operator: Any, args: Any, kwargs: Any, compute: Callable[..., Any]) -> Any:
+    """Compute in float32 what the CPU does not compute in 16 bits; a CUDA kernel does so inside, too."""
+    convert, copy = torch.ops.aten._to_copy.default._op, torch.ops.aten.copy_.default._op
+    given: list[tuple[torch.Tensor, torch.Tensor]] = []
+
+    def larger(x: torch.Tensor) -> torch.Tensor:
+        if x.dtype not in (torch.float16, torch.bfloat16):
+            return x
+        given.append((x, compute(convert, (), (x,), {"dtype": torch.float32})))
+        return given[-1][1]
+
+    larger_args, larger_kwargs = torch.utils._pytree.tree_map_only(torch.Tensor, larger, (args, kwargs))
+    result = compute(operator._op, (), larger_args, larger_kwargs)
+    dtype = given[0][0].dtype
+    if operator._schema.is_mutable:
+        for before, after in given:
+            compute(copy, (), (before, after), {})
+    single = isinstance(result, torch.Tensor)
+    smaller = []
+    for x in (result,) if single else result:
+        written = next((before for before, after in given if after is x), None)
+        if written is None and x.dtype is torch.float32:
+            written = compute(convert, (), (x,), {"dtype": dtype})
+        smaller.append(x if written is None else written)
+    return smaller[0] if single else tuple(smaller)
+
+
+def divides_by_zero(operator: Any, args: Any, text: str) -> bool:
+    """Whether integers were divided by 0, which the CPU refuses and CUDA's kernels do not look at."""
+    return text == "ZeroDivisionError" and len(args) > 1 and not operator._schema.is_mutable
+
+
+def divided_by_zero(operator: Any, args: Any, kwargs: Any, compute: Callable[..., Any]) -> Any:
+    """The result of a division of integers; where the divisor is 0, CUDA leaves it open, and here all bits are set."""
+    divisor = args[1]
+    if isinstance(divisor, torch.Tensor):
+        is_zero = compute(torch.ops.aten.eq.Scalar._op, (), (divisor, 0), {})
+        divisor = compute(torch.ops.aten.masked_fill.Scalar._op, (), (divisor, is_zero, 1), {})
+    else:
+        is_zero, divisor = torch.ops.aten.ones.default([], dtype=torch.bool), 1
+    result = compute(operator._op, (), (args[0], divisor), kwargs)
+    zeros = compute(torch.ops.aten.zeros_like.default._op, (), (result,), {})
+    ones: torch.Tensor = compute(torch.ops.aten.bitwise_not.default._op, (), (zeros,), {})
+    return compute(torch.ops.aten.where.self._op, (), (is_zero, ones, result), {})
 
 
 def expect_one(mat1: torch.Tensor, mat2: torch.Tensor) -> None:
@@ -97,7 +197,13 @@ def expect_one(mat1: torch.Tensor, mat2: torch.Tensor) -> None:
 
 def _argument(packet: str, text: str) -> str:
     """The type is that of a GPU's tensor; two functions have other names and numbers there (native/cuda/Embedding*)."""
-    text = _ARGUMENT.sub(r"but got torch.cuda.\1 instead (while checking arguments for \2)", text)
+    text = _ARGUMENT.sub(
+        lambda of_cpu: (
+            f"but got {'CUDA' if of_cpu[1] == 'CPU' else 'torch.cuda.'}{of_cpu[2]} instead "
+            f"(while checking arguments for {of_cpu[3]})"
+        ),
+        text,
+    )
     if packet in ("_embedding_bag", "_embedding_bag_forward_only"):
         return text.replace("for embedding_bag)", "for embedding_bag_cuda)")
     return text.replace("#2", "#1") if packet == "embedding_renorm_" else text
@@ -109,14 +215,52 @@ def _mm(args: Any, text: str) -> str | None:
 
 
 def _convolution(args: Any, text: str) -> str | None:
+    """native/Convolution.cpp, check_input_same_type_as_parameters, where the CPU comes to it too."""
+    found = _TYPES.match(text)
+    if found is None:
+        return None
+    return text.replace(found[0], _types_differ(args[0], found[1], args[1] if found[1] == "weight" else args[2]))
+
+
+def _one_type(args: Any) -> Exception | None:
     """native/Convolution.cpp, check_input_same_type_as_parameters: what cuDNN convolves is compared by its type."""
-    inputs, weight = args[:2]
-    if inputs.dtype == weight.dtype:
+    inputs = args[0]
+    other = next(
+        (x for x in (("weight", args[1]), ("bias", args[2])) if x[1] is not None and x[1].dtype is not inputs.dtype),
+        None,
+    )
+    if other is None:
         return None
-    chosen = convolution.method(inputs, weight, device_of(inputs) is not CPU, convolution.Parameters(*args[3:9]))
-    if not convolution.compares_types(chosen):
-        return None
-    return f"Input type ({inputs.type()}) and weight type ({weight.type()}) should be the same"
+    chosen = convolution.method(inputs, args[1], device_of(inputs) is not CPU, convolution.Parameters(*args[3:9]))
+    return RuntimeError(_types_differ(inputs, *other)) if convolution.compares_types(chosen) else None
+
+
+def _types_differ(inputs: torch.Tensor, name: str, other: torch.Tensor) -> str:
+    types = type_in_errors(inputs.type()), type_in_errors(other.type())
+    return f"Input type ({types[0]}) and {name} type ({types[1]}) should be the same"
+
+
+def _cross(args: Any, text: str) -> str | None:
+    """native/cuda/CrossKernel.cu: a TensorIterator of one dtype."""
+    found = _SCALAR_TYPE.fullmatch(text)
+    return f"Found dtype {found[2]} but expected {found[1]}" if found else None
+
+
+def _max_unpool3d(args: Any, text: str) -> str | None:
+    """native/cuda/MaxUnpooling.cu, max_unpooling3d_forward_out_cuda."""
+    is_index = text == "elements in indices should be type int64"
+    return f"{text} but got: {name_of(args[1])}" if is_index else None
+
+
+def _expand(args: Any, text: str) -> str | None:
+    """native/TensorShape.cpp, expand: it prints the tensor's type."""
+    given = args[0].type()
+    return text.replace(type_in_errors(given.replace(".cuda", "")), type_in_errors(given), 1)
+
+
+def _trace(args: Any, text: str) -> str | None:
+    """native/cuda/TriangularOps.cu, trace_cuda."""
+    return "expected a matrix" if text.startswith("trace: expected a matrix") else None
 
 
 def _masked_fill(args: Any, text: str) -> str | None:
@@ -137,6 +281,12 @@ def _masked_scatter(args: Any, text: str) -> str | None:
     return f"masked_scatter_ only supports boolean masks, but got mask with dtype {_NAMES_IN_CPP[mask.dtype]}"
 
 
+def expected_scalar_type(inputs: torch.Tensor, result: torch.Tensor) -> None:
+    """native/ReduceOpsUtils.h, check_scalar_type_device_layout_equal: the dtype before the device."""
+    if inputs.dtype is not result.dtype:
+        raise RuntimeError(f"expected scalar_type {name_of(inputs)} but found {name_of(result)}")
+
+
 def name_of(tensor: torch.Tensor) -> str:
     """Float, of torch.cuda.FloatTensor."""
     return tensor.type().rpartition(".")[2].removesuffix("Tensor")
@@ -145,10 +295,14 @@ def name_of(tensor: torch.Tensor) -> str:
 _BY_OPERATOR: dict[str, Callable[[Any, str], str | None]] = {
     "mm": _mm,
     "convolution": _convolution,
+    "linalg_cross": _cross,
+    "max_unpool3d": _max_unpool3d,
+    "expand": _expand,
     "masked_fill": _masked_fill,
     "masked_fill_": _masked_fill,
     "masked_scatter": _masked_scatter,
     "masked_scatter_": _masked_scatter,
+    "trace": _trace,
 }
 
 _PRODUCTS = {
@@ -157,10 +311,36 @@ _PRODUCTS = {
     "addmv_impl_cuda": ("mv", "addmv", "addmv_"),
     "dot": ("dot", "vdot"),
 }
+_OF_FLOATING_POINT = {
+    "avg_pool2d": "avg_pool2d_out_cuda_frame",
+    "avg_pool3d": "avg_pool3d_out_cuda",
+    "max_pool2d_with_indices": "max_pool2d_with_indices_out_cuda_frame",
+    "max_pool3d_with_indices": "max_pool3d_with_indices_out_frame",
+    "_trilinear": "baddbmm_cuda",
+}
 _UNCOMPUTED: dict[str, Callable[[Any], Exception | None]] = {
+    "convolution": _one_type,
     "native_layer_norm": functools.partial(_one_kind, 2),
     "native_group_norm": functools.partial(_one_kind, 1),
     **{packet: functools.partial(_no_integers, name) for name, packets in _PRODUCTS.items() for packet in packets},
+    **{packet: functools.partial(_no_integers, name) for packet, name in _OF_FLOATING_POINT.items()},
+    "native_dropout_backward": functools.partial(_only_floats, "masked_scale"),
+    **dict.fromkeys(
+        ("_embedding_bag", "_embedding_bag_forward_only"), functools.partial(_only_floats, "embedding_bag_cuda")
+    ),
+    "angle": functools.partial(_no_halves, "angle_cuda"),
+    **dict.fromkeys(("igamma", "igamma_"), functools.partial(_no_halves, "igamma_cuda")),
+    **dict.fromkeys(("igammac", "igammac_"), functools.partial(_no_halves, "igammac_cuda")),
+    **{
+        packet: functools.partial(_no_bytes, packet)
+        for packet in ("upsample_bilinear2d", "upsample_bicubic2d", "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa")
+    },
+    **dict.fromkeys(
+        ("scatter_reduce", "scatter_reduce_"),
+        functools.partial(_reduces_numbers, "cuda_scatter_gather_base_kernel_func"),
+    ),
+    **dict.fromkeys(("index_reduce", "index_reduce_"), functools.partial(_reduces_numbers, "index_reduce")),
+    "histc": _histogram,
 }
 
 # The operators of which CUDA computes fewer dtypes: see `refusal_of`.

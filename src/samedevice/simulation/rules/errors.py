@@ -60,6 +60,11 @@ def out_tensor(device: torch.device, out: torch.device) -> None:
         raise RuntimeError(f"Expected out tensor to have device {device}, but got {out} instead")
 
 
+def not_a_gpu(device: torch.device) -> NoReturn:
+    """c10/cuda/impl/CUDAGuardImpl.h: a kernel of CUDA makes its result on another kind of device."""
+    raise RuntimeError(f"CUDAGuardImpl initialized with non-CUDA DeviceType: {device.type}")
+
+
 def expected_device(device: torch.device, found: torch.device) -> None:
     """native/ReduceOpsUtils.h, check_scalar_type_device_layout_equal."""
     if found != device:

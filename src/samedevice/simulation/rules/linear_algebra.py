@@ -187,6 +187,7 @@ def _mv(operator: Any, operands: Sequence[Any], args: Any) -> None:
     if operands[0].is_out:
         compare("wrapper_CUDA_addmv_out_out", *((x.name, x.tensor) for x in _named(operands, "out", "mat", "vec")))
     else:
+        matrix.tensor.size(0)  # of the result; PyTorch refuses a single number
         accuse("mat", matrix.device, vector.device, "wrapper_CUDA_addmv_")
 
 
@@ -209,6 +210,11 @@ def _linear_out(operator: Any, operands: Sequence[Any], args: Any) -> None:
 def _cholesky_solve(operator: Any, operands: Sequence[Any], args: Any) -> None:
     """native/BatchLinearAlgebra.cpp, cholesky_solve_out, and LinearAlgebraUtils.h, linearSolveCheckInputs."""
     inputs, factor = operands[-2:]
+    for name, operand in (("b", inputs), ("u", factor)):
+        if operand.tensor.dim() < 2:
+            raise RuntimeError(
+                f"{name} should have at least 2 dimensions, but has {operand.tensor.dim()} dimensions instead"
+            )
     if operands[0].is_out:
         same_device("cholesky_solve", operands[0].device, inputs.device)
     if inputs.device != factor.device:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import torch
 
 from samedevice.simulation.device.devices import CPU
-from samedevice.simulation.rules.errors import accuse, found_two_devices, out_tensor
+from samedevice.simulation.rules.errors import accuse, found_two_devices, not_a_gpu, out_tensor
 
 _register_hook = torch.Tensor.register_hook  # autograd.py puts a stricter one in its place
 
@@ -109,6 +109,22 @@ def return_gradient(scalar: torch.Tensor, device: torch.device) -> None:
         scalar._samedevice_returns = _register_hook(scalar, lambda gradient: gradient.to(device))
 
 
+def refuse_gradient(tensor: torch.Tensor, device: torch.device, given: torch.device, function: str, index: int) -> None:
+    """Refuse the gradient of `tensor`, which a derivative makes on another device; a single number is moved.
+
+    engine.cpp, validate_outputs.
+    """
+    if not tensor.requires_grad or "_samedevice_returns" in tensor.__dict__:
+        return
+    if tensor.dim() == 0:
+        return return_gradient(tensor, device)
+
+    def refuse(gradient: torch.Tensor) -> None:
+        raise RuntimeError(f"{function}invalid gradient at index {index} - expected device {device} but got {given}")
+
+    tensor._samedevice_returns = _register_hook(tensor, refuse)
+
+
 def generated(operator: Any, operands: Sequence[Any], method: str = "") -> torch.device:
     """aten/src/ATen/core/adaption.cpp: the first tensor sets the device, the first that differs is accused.
 
@@ -128,6 +144,13 @@ def resized_out(operands: Sequence[Any]) -> torch.device:
         if operand.is_out:
             out_tensor(device, operand.device)
     return device
+
+
+def structured_out(operands: Sequence[Any]) -> torch.device:
+    """torchgen/dest/register_dispatch_key.py, set_output: the result's device is guarded before out= is compared."""
+    if next(x.device for x in operands if not x.is_out) is CPU:
+        not_a_gpu(CPU)
+    return resized_out(operands)
 
 
 def named(operands: Sequence[Any], name: str) -> Any:

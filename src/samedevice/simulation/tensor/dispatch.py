@@ -19,6 +19,7 @@ from samedevice.simulation.rules import (
     dtypes,
     errors,
     judgement,
+    kernel_names,
     layout_errors,
     layout_kinds,
     layouts,
@@ -73,7 +74,7 @@ def dispatch(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None
     try:
         result = call_below(operator.function, (), args, kwargs or _NOTHING)
     except RuntimeError as error:
-        raise _of_cuda(error, operator, args, device) from None
+        result = _otherwise(operator, args, kwargs or {}, error, call_below)
     if type(result) is torch.Tensor:
         return wrap_view(result, device) if operator.is_view else wrap(result, device)
     return _wrapped(operator, result, args, device)
@@ -137,15 +138,24 @@ def _compute(operator: Operator, args: Any, kwargs: Any, device: torch.device, c
     try:
         return call(operator.function, (), args, kwargs)
     except RuntimeError as error:
-        raise _of_cuda(error, operator, args, device) from None
+        if device is not CPU:
+            return _otherwise(operator, args, kwargs, error, call)
+        if isinstance(error, NotImplementedError):
+            raise layout_errors.missing(error, operator.overload) from None
+        raise
 
 
-def _of_cuda(error: RuntimeError, operator: Operator, args: Any, device: torch.device) -> RuntimeError:
-    """What CUDA raises where the CPU raises this error."""
-    if isinstance(error, NotImplementedError):
-        return layout_errors.missing(error, operator.overload)
-    text = None if device is CPU else dtypes.text_of_cuda(operator.overload, args, str(error))
-    return error if text is None else RuntimeError(text)
+def _otherwise(operator: Operator, args: Any, kwargs: Any, error: RuntimeError, compute: Callable[..., Any]) -> Any:
+    """Return what an operator gives on a GPU that failed on the CPU, which computes here, or raise CUDA's error."""
+    overload, packet = operator.overload, operator.overload._schema.name.partition("::")[2]
+    if not isinstance(error, NotImplementedError):
+        if dtypes.divides_by_zero(overload, args, str(error)):
+            return dtypes.divided_by_zero(overload, args, kwargs, compute)
+        text = dtypes.text_of_cuda(overload, args, str(error))
+        raise error if text is None else RuntimeError(text) from None
+    if packet in dtypes.COMPUTED_IN_FLOAT and ("'Half'" in str(error) or "'BFloat16'" in str(error)):
+        return dtypes.in_float(overload, args, kwargs, compute)
+    raise kernel_names.of_cuda(packet, args, kwargs, error) or layout_errors.missing(error, overload) from None
 
 
 def _wrapped(operator: Operator, result: Any, args: Any, device: torch.device) -> Any:

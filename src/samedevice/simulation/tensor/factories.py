@@ -18,6 +18,7 @@ from torch.utils.data import dataset
 from samedevice.simulation import state
 from samedevice.simulation.device import dispatch_modes, generators, sync_debug
 from samedevice.simulation.device.devices import CPU, device_of, resolve
+from samedevice.simulation.rules import kernel_names
 from samedevice.simulation.rules.layout_errors import reworded
 from samedevice.simulation.stand_ins import ABSENT, at_the_caller, modes_are_asked, overridden, stand_in
 from samedevice.simulation.tensor import functorch, ownership, sparse
@@ -212,6 +213,8 @@ def _made(original: Any, device: torch.device, *args: Any, **kwargs: Any) -> tor
                 made = original(*args, device=CPU, **kwargs)
         else:
             made = original(*args, device=CPU, **kwargs)
+    except NotImplementedError as error:
+        raise kernel_names.of_cuda(name, args, kwargs, error) or reworded(error) from None
     except RuntimeError as error:
         raise reworded(error) from None
     if state.now.sync_debug_level and name in (*_MADE_FROM_DATA, "new_tensor"):

@@ -40,6 +40,7 @@ def _exchange(tensor: torch.Tensor, new: torch.Tensor) -> None:
         )
     gradient = _grad.__get__(tensor)
     hooks = tensor._backward_hooks, tensor._post_accumulate_grad_hooks
+    place = device_of(tensor)
     before = _switch(tensor, device_of(new))
     tensor._backward_hooks, tensor._post_accumulate_grad_hooks = hooks
     if gradient is not None:
@@ -49,7 +50,9 @@ def _exchange(tensor: torch.Tensor, new: torch.Tensor) -> None:
     _data.__set__(tensor, new)
     if tensor.requires_grad and before._use_count() > 1:  # a graph holds it
         before._post_accumulate_grad_hooks = None
-        before.register_post_accumulate_grad_hook(lambda earlier: _hand_over(earlier, tensor))
+        before.register_post_accumulate_grad_hook(lambda earlier: _hand_over(earlier, place, tensor))
+    if isinstance(before, SimulatedTensor):
+        before._samedevice_device = CPU  # on CUDA it is `tensor` that a graph has saved: its derivatives meet the CPU
     owner = getattr(tensor, "_samedevice_owner", lambda: None)()
     if owner is not None:  # `tensor` is its gradient, and it holds the C++ tensor
         _grad.__set__(owner, tensor)
@@ -95,9 +98,9 @@ def moved_after(gradient: torch.Tensor) -> None:
         left_behind.remove()
 
 
-def _hand_over(earlier: Any, tensor: Any) -> None:
+def _hand_over(earlier: Any, earlier_place: torch.device, tensor: Any) -> None:
     """Bring to `tensor` the gradient that a graph made for the C++ tensor `earlier`, which was under it."""
-    gradient, earlier_place = _grad.__get__(earlier), device_of(earlier)
+    gradient = _grad.__get__(earlier)
     _grad.__set__(earlier, None)
     if type(gradient) is torch.Tensor and earlier_place is not CPU:
         gradient = wrap(gradient, earlier_place)
