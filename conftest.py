@@ -68,7 +68,8 @@ def pytest_collection() -> Generator[None, object, object]:
     """Spare the garbage collector what the tests import, which lives as long as the process.
 
     That is a million objects, with PyTorch's own lists of operators and transformers among them. Each test that
-    collects garbage, as IPython does at the end of a shell, would look at them all, for half a second.
+    collects garbage, as IPython does at the end of a shell, would look at them all, for half a second. A tensor that a
+    file of tests makes as it is imported cannot be found by made_inside.py then: make it in the test.
     """
     gc.disable()
     try:

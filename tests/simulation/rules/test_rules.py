@@ -58,7 +58,15 @@ def invalid(node: str, expected: str, given: str) -> str:
 
 
 NO_GPU = "CUDAGuardImpl initialized with non-CUDA DeviceType: cpu"
-SQUARE, ONE = torch.eye(3), torch.ones(())
+SQUARE = torch.eye(3)
+
+
+def weighted_loss(weight: torch.Tensor) -> torch.Tensor:
+    loss = F.binary_cross_entropy(cuda().requires_grad_(), cuda(), weight)
+    loss.weight = weight  # the program holds its weight until the backward
+    return loss
+
+
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     # names bound before the simulation began
     "a bound multi_dot": (
@@ -229,7 +237,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         f"{SAME}found at least two devices, cuda:0 and cpu!",
     ),
     "the weight of a loss that goes back": (
-        lambda: F.binary_cross_entropy(cuda().requires_grad_(), cuda(), ONE).backward(),
+        lambda: weighted_loss(torch.ones(())).backward(),
         text_b("weight", "cpu", "cuda:0", "wrapper_CUDA__binary_cross_entropy_backward"),
     ),
     "a double weight and a target on the CPU": (
