@@ -18,6 +18,7 @@ from samedevice.simulation.rules.errors import (
     compare,
     expected_device,
     found_two_devices,
+    guard_of_the_cpu,
     out_tensor,
 )
 from samedevice.simulation.rules.tensor_iterator import Operand, tensor_iterator
@@ -190,7 +191,7 @@ def _jiterator(self: Any, *tensors: torch.Tensor, **kwargs: Any) -> Any:
     """native/cuda/jit_utils and torch/csrc/cuda: a TensorIterator that allows no scalars of the CPU."""
     home = tensor_iterator([Operand("self", x, device_of(x)) for x in tensors], cpu_scalars=0)
     if home is CPU:
-        raise RuntimeError("CUDAGuardImpl initialized with non-CUDA DeviceType: cpu")
+        guard_of_the_cpu()
     raise NotImplementedError(
         "samedevice does not simulate torch.cuda.jiterator, which compiles CUDA code: compute the same with torch's "
         "own functions"

@@ -60,6 +60,11 @@ def out_tensor(device: torch.device, out: torch.device) -> None:
         raise RuntimeError(f"Expected out tensor to have device {device}, but got {out} instead")
 
 
+def guard_of_the_cpu() -> NoReturn:
+    """c10/cuda/impl/CUDAGuardImpl.h: CUDA's guard was given the CPU."""
+    raise RuntimeError("CUDAGuardImpl initialized with non-CUDA DeviceType: cpu")
+
+
 def expected_device(device: torch.device, found: torch.device) -> None:
     """native/ReduceOpsUtils.h, check_scalar_type_device_layout_equal."""
     if found != device:

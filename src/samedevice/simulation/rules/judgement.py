@@ -92,7 +92,7 @@ def _judge(func: Any, operands: list[Operand], args: Any, kwargs: Any) -> Any:
     if operator.is_checked:
         return tensor_iterator.generated(operator, operands)
     if operator.structured and not operator.iterator:
-        return tensor_iterator.resized_out(operands)
+        return tensor_iterator.structured_out(operands)
     if not operator.iterator:
         return tensor_iterator.tensor_iterator(operands)
     tensor_iterator.shapes_fit(operands)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import torch
 
 from samedevice.simulation.device.devices import CPU
-from samedevice.simulation.rules.errors import accuse, found_two_devices, out_tensor
+from samedevice.simulation.rules.errors import accuse, found_two_devices, guard_of_the_cpu, out_tensor
 
 _register_hook = torch.Tensor.register_hook  # autograd.py puts a stricter one in its place
 
@@ -128,6 +128,13 @@ def resized_out(operands: Sequence[Any]) -> torch.device:
         if operand.is_out:
             out_tensor(device, operand.device)
     return device
+
+
+def structured_out(operands: Sequence[Any]) -> torch.device:
+    """torchgen/dest/register_dispatch_key.py, gen_class_set_output_body: a guard goes to the result's device first."""
+    if next(x.device for x in operands if not x.is_out) is CPU:
+        guard_of_the_cpu()
+    return resized_out(operands)
 
 
 def named(operands: Sequence[Any], name: str) -> Any:
