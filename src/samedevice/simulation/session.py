@@ -25,7 +25,16 @@ from samedevice.simulation.patches import (
     torch_dispatch_mode,
 )
 from samedevice.simulation.rules import composite_checks, composite_kernels, linear_algebra
-from samedevice.simulation.tensor import dtensor, factories, functorch, nested, ownership, subclasses, transfers
+from samedevice.simulation.tensor import (
+    dtensor,
+    factories,
+    functorch,
+    nested,
+    ownership,
+    reshaping,
+    subclasses,
+    transfers,
+)
 from samedevice.simulation.tensor.simulated_tensor import ABSENT
 from samedevice.simulation.tested import warn_of_another_torch
 
@@ -40,6 +49,7 @@ class Part(Protocol):
 _PARTS: tuple[Part, ...] = (
     factories,
     transfers,
+    reshaping,
     subclasses,
     autograd,
     composite,
