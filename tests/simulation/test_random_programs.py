@@ -3,27 +3,28 @@
 import pytest
 
 import flat_memory
+import random_programs
 from random_programs import Difference, Program
 from random_programs.program import Line
-from robustness import random_programs
 from samedevice import simulate_cuda
 from samedevice.simulation.rules import tensor_iterator
 
 
 def test_random_programs_answer_as_the_rules_and_the_cpu_say() -> None:
-    figures = random_programs(150, seed=None)
-    assert figures["run"] == 150
+    with simulate_cuda(devices=2):
+        figures = random_programs.run(110, seed=6)
+    assert figures["run"] == 110
     assert figures["lines"] > 1000
     assert figures["refused_for_devices"] > 50
 
 
 def test_a_rule_that_is_broken_is_found_and_printed_as_a_short_program(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tensor_iterator, "found_two_devices", lambda first, second: None)
-    with pytest.raises(Difference) as found:
-        random_programs(150, seed=None)
+    with simulate_cuda(devices=2), pytest.raises(Difference) as found:
+        random_programs.run(150, seed=0)
     program, _, how = str(found.value).partition("\n\nThe last line raised ")
     assert "\nexpected RuntimeError: Expected all tensors to be on the same device, but found at least two devic" in how
-    assert len(program.splitlines()) < 16
+    assert len(program.splitlines()) < 12  # of these, two make a tensor each, and four are the line that should fail
     exec(program, {})  # it can be pasted
 
 

@@ -1,5 +1,6 @@
 """A simulation begins, and every thread sees it. That it leaves no trace: test_clean.py."""
 
+import gc
 import subprocess
 import sys
 import threading
@@ -9,6 +10,7 @@ import pytest
 import torch
 
 from samedevice import simulate_cuda
+from samedevice.simulation import stand_ins
 from samedevice.simulation.rules import native_functions
 
 
@@ -159,6 +161,17 @@ def test_the_table_of_operators_is_read_only_when_devices_first_differ() -> None
         with pytest.raises(RuntimeError, match="same device"):
             model(torch.zeros(1, 2))
         assert native_functions._entries.cache_info().currsize == 1
+
+
+def test_a_simulation_keeps_nothing_of_the_functions_that_it_put_in_place() -> None:
+    def stand_ins_after(simulations: int) -> int:
+        for _ in range(simulations):
+            with simulate_cuda(devices=1):
+                pass
+        gc.collect()
+        return sum(type(x) is stand_ins.StandIn for x in gc.get_objects())
+
+    assert stand_ins_after(2) == stand_ins_after(3)
 
 
 def test_without_torch_the_import_error_names_the_line_to_type() -> None:

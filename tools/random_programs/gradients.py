@@ -1,82 +1,50 @@
 """Lines about autograd."""
 
+from hypothesis import assume
+from hypothesis.strategies import DrawFn, booleans, sampled_from
+
 from random_programs import rules
 from random_programs.making import one, two
-from random_programs.program import Choices, Line, Operand, Program
-from random_programs.rules import Refused
+from random_programs.program import Line, Operand, Program, judged
 
 
-def _tracked(program: Program) -> list[Operand]:
-    return [x for x in program.operands()[::-1] if x.requires_grad]
+def _tracked(x: Operand) -> bool:
+    return x.requires_grad
 
 
-def backward(choose: Choices, program: Program) -> Line | None:
-    fits = _tracked(program)
-    if not fits:
-        return None
-    return Line(f"{choose(fits)}.sum().backward(retain_graph=True)", backward=True)
+def backward(draw: DrawFn, program: Program) -> Line:
+    return Line(f"{one(draw, program, _tracked)}.sum().backward(retain_graph=True)", backward=True)
 
 
-def backward_with_gradient(choose: Choices, program: Program) -> Line | None:
-    pair = two(choose, program, lambda x, y: x.requires_grad and y.shape == x.shape and y.twin.dtype == x.twin.dtype)
-    if pair is None:
-        return None
-    x, gradient = pair
+def backward_with_gradient(draw: DrawFn, program: Program) -> Line:
+    x, gradient = two(draw, program, lambda x, y: x.requires_grad and y.has_form_of(x.twin))
     text = f"{x}.backward({gradient}, retain_graph=True)"
-    try:
-        rules.gradient_for(x, gradient)
-    except Refused as refused:
-        return Line(text, refused=refused)
-    return Line(text, backward=True)
+    return judged(text, lambda: rules.gradient_for(x, gradient), backward=True)
 
 
-def grad(choose: Choices, program: Program) -> Line | None:
-    fits = _tracked(program)
-    if not fits:
-        return None
-    x, source = choose(fits), choose(fits)
-    create = choose((False, True))
-    text = f"torch.autograd.grad({x}.sum(), [{source}], None, True, {create}, materialize_grads=True)[0]"
+def grad(draw: DrawFn, program: Program) -> Line:
+    x, source = one(draw, program, _tracked), one(draw, program, _tracked)
+    text = f"torch.autograd.grad({x}.sum(), [{source}], None, True, {draw(booleans())}, materialize_grads=True)[0]"
     text += ".clone(memory_format=torch.contiguous_format)"  # a copy between devices may have other strides
     return Line(text, (source.device,))
 
 
-def require(choose: Choices, program: Program) -> Line | None:
-    x = one(choose, program)
-    if x is None:
-        return None
-    return Line(choose((f"{x}.requires_grad_()", f"{x}.detach_()", f"{x}.retain_grad()")))
+def require(draw: DrawFn, program: Program) -> Line:
+    return Line(f"{one(draw, program)}.{draw(sampled_from(('requires_grad_()', 'detach_()', 'retain_grad()')))}")
 
 
-def clear_gradients(choose: Choices, program: Program) -> Line | None:
-    leaves = [x for x in _tracked(program) if x.twin.is_leaf]
-    return Line(f"{choose(leaves)}.grad = None", backward=True) if leaves else None
+def clear_gradients(draw: DrawFn, program: Program) -> Line:
+    return Line(f"{one(draw, program, lambda x: x.requires_grad and x.is_leaf)}.grad = None", backward=True)
 
 
-def assign_gradient(choose: Choices, program: Program) -> Line | None:
-    pair = two(
-        choose,
-        program,
-        lambda x, y: x.twin.is_leaf and y.shape == x.shape and y.twin.dtype == x.twin.dtype and not y.requires_grad,
-    )
-    if pair is None or pair[0].name == pair[1].name:
-        return None
-    text = f"{pair[0]}.grad = {pair[1]}"
-    try:
-        rules.assigned_gradient(*pair)
-    except Refused as refused:
-        return Line(text, refused=refused)
-    return Line(text, backward=True)
+def assign_gradient(draw: DrawFn, program: Program) -> Line:
+    x, gradient = two(draw, program, lambda x, y: x.is_leaf and y.has_form_of(x.twin) and not y.requires_grad)
+    assume(x.name != gradient.name)
+    return judged(f"{x}.grad = {gradient}", lambda: rules.assigned_gradient(x, gradient), backward=True)
 
 
-def assign_data(choose: Choices, program: Program) -> Line | None:
+def assign_data(draw: DrawFn, program: Program) -> Line:
     """x.data = y: x stays the object that it is and takes y's memory, device included."""
-    pair = two(
-        choose,
-        program,
-        lambda x, y: not x.requires_grad and x.twin.grad is None and not y.requires_grad and not x.twin._is_view(),
-    )
-    if pair is None or pair[0].name == pair[1].name or pair[0].twin._base is not None:
-        return None
-    x, y = pair
+    x, y = two(draw, program, lambda x, y: not (x.requires_grad or y.requires_grad or x.twin._is_view()))
+    assume(x.name != y.name and x.twin.grad is None)
     return Line(f"{x}.data = {y}", (y.device,), target=x.name)

@@ -4,13 +4,16 @@ A line is text, so what is printed is what ran. Before it runs, the rules say wh
 text CUDA refuses it. A line that is refused must leave everything as it was: the program goes on after it.
 """
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import torch
 from torch.nn import functional as F  # noqa: N812
 
 from random_programs.rules import Refused
+
+NAMES = 10  # x0 to x9
 
 
 class Difference(AssertionError):  # noqa: N818 - named for what it is
@@ -23,6 +26,10 @@ class Operand(NamedTuple):
     name: str
     device: str
     twin: Any
+
+    @property
+    def number(self) -> int:
+        return int(self.name.removeprefix("x"))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -47,6 +54,13 @@ class Operand(NamedTuple):
     def requires_grad(self) -> bool:
         return bool(self.twin.requires_grad)
 
+    @property
+    def is_leaf(self) -> bool:
+        return bool(self.twin.is_leaf)
+
+    def has_form_of(self, other: torch.Tensor) -> bool:
+        return self.shape == tuple(other.shape) and self.twin.dtype == other.dtype
+
     def at(self, device: str) -> "Operand":
         return self._replace(device=device)
 
@@ -54,19 +68,8 @@ class Operand(NamedTuple):
         return self.name
 
 
-class Choices:
-    """What was drawn at random for one line: each call takes the next number. 0 is the simplest choice."""
-
-    def __init__(self, numbers: Sequence[int]) -> None:
-        self._numbers = list(numbers)
-
-    def __call__(self, options: Sequence[Any]) -> Any:
-        number = self._numbers.pop(0) if self._numbers else 0
-        return options[number % len(options)]
-
-
 class Line(NamedTuple):
-    """A line of the program. `on_cpu` is the same on plain CPU tensors, where that is another text."""
+    """A line of the program. `on_cpu` is the same on plain CPU tensors, where more differs than a device's name."""
 
     text: str
     devices: tuple[str, ...] = ()  # of the results
@@ -74,8 +77,16 @@ class Line(NamedTuple):
     target: str = ""  # the tensor that moves to devices[0], of `x.data = y`
     backward: bool = False  # whether gradients may have changed
     refused: Refused | None = None
-    forgets: str = ""  # the tensor of `del x`
     reads_values: bool = False  # its outcome depends on values: not for a GPU that computes none
+
+
+def judged(text: str, rule: Callable[[], str | None], **more: Any) -> Line:
+    """Make a line whose result, if it has one, is where the rule says; the rule may refuse the line."""
+    try:
+        device = rule()
+    except Refused as refused:
+        return Line(text, refused=refused, **more)
+    return Line(text, (device,) if device else (), **more)
 
 
 class Program:
@@ -89,7 +100,6 @@ class Program:
         self.twin: dict[str, Any] = {"torch": torch, "F": F}
         self.ran = self.refused = 0  # lines, and how many of them the rules refused
         self._born: dict[str, tuple[int, int]] = {}  # the version counters of each tensor when it was made
-        self._made = 0
         self.no_grad = False  # whether the next line runs without autograd
 
     def operands(self) -> list[Operand]:
@@ -97,11 +107,17 @@ class Program:
         operands = [Operand(name, device, self.twin[name]) for name, device in self.devices.items()]
         return [operand for operand in operands if operand.is_usable]
 
-    def run(self, line: Line) -> None:
-        """Run one line in both worlds and compare; raise Difference with the program so far."""
-        names = [f"x{self._made + index}" for index in range(len(line.devices))] if not line.target else []
+    def run(self, line: Line, number: int = 0) -> None:
+        """Run one line in both worlds and compare; raise Difference with the program so far.
+
+        Its results are named from `number` on, so they may take the names of earlier tensors.
+        """
+        if self.cuda_only and line.reads_values:
+            return
+        names = [] if line.target else [f"x{(number + place) % NAMES}" for place in range(len(line.devices))]
         bind = f"{', '.join(names)}{',' if len(names) > 1 else ''} = " if names else ""
-        text, on_cpu = (self._statement(source, bind) for source in (line.text, line.on_cpu or line.text))
+        on_cpu = line.on_cpu or re.sub("'cuda:.'", "'cpu'", line.text)
+        text, on_cpu = (self._statement(source, bind) for source in (line.text, on_cpu))
         if line.refused:
             expected: tuple[type, str] | None = (line.refused.kind, line.refused.text)
         else:
@@ -113,11 +129,11 @@ class Program:
             self.lines.pop()
             return  # of autograd and dtypes, by the CPU's leave
         found = _outcome(text, self.here)
-        if _without_types(found) != _without_types(expected):
+        if _without_names(found) != _without_names(expected):
             self._differ(f"raised {_said(found)}\nexpected {_said(expected)}")
         if expected is None:
-            self._made += len(names)
-            self.devices.pop(line.forgets, None)
+            for name in names:
+                self._born.pop(name, None)  # a name may be an earlier tensor's
             moved = [name for name in self.devices if line.target and self.twin[name] is self.twin[line.target]]
             self.devices.update(dict.fromkeys(moved, *line.devices) if moved else zip(names, line.devices, strict=True))
         # What makes new tensors changes no others, and finish() looks at all once more: that saves half the time.
@@ -202,9 +218,12 @@ def _outcome(text: str, world: dict[str, Any]) -> tuple[type, str] | None:
     return None
 
 
-def _without_types(outcome: tuple[type, str] | None) -> tuple[type, str] | None:
-    """PyTorch names a tensor's type in few texts; on the CPU that is another."""
-    return (outcome[0], outcome[1].replace("torch.cuda.", "torch.")) if outcome else None
+def _without_names(outcome: tuple[type, str] | None) -> tuple[type, str] | None:
+    """PyTorch names a tensor's type, or a kernel, in few texts; those of the CPU have other names."""
+    if outcome is None:
+        return None
+    text = outcome[1].replace("torch.cuda.", "torch.")
+    return outcome[0], re.sub(r'^"\w+"(?= not implemented for)', "a kernel", text)
 
 
 def _said(outcome: tuple[type, str] | None) -> str:

@@ -1,11 +1,13 @@
 """Which tensors may meet on CUDA, as a model that shares nothing with the simulation: it is there to judge it.
 
-Written from PyTorch's source, version 2.13, file by file as named below; `python tools/robustness.py cuda` compares it
-with PyTorch's CUDA build. Devices are strings here. A rule returns where the result is, or raises Refused.
+Written from PyTorch's source, version 2.13, file by file as named below; `python -m random_programs` compares it with
+PyTorch's CUDA build. Devices are strings here. A rule returns where the result is, or raises Refused.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NoReturn
+
+import torch
 
 CPU = "cpu"
 
@@ -35,21 +37,35 @@ def overlapping(target: Any) -> None:
         )
 
 
-def iterator(outputs: Sequence[Any], inputs: Sequence[Any], scalars: bool = True) -> str:
-    """TensorIterator.cpp, compute_mem_overlaps and compute_types. None among the inputs is a Python number."""
+def common_dtype(name: str, *inputs: Any) -> torch.dtype:
+    """TensorIterator.cpp, compute_common_dtype; a division of whole numbers is one of floats (BinaryOps.cpp)."""
+    dtype = torch.result_type(inputs[0].twin, inputs[1].twin if len(inputs) > 1 else 2)
+    return dtype if dtype.is_floating_point or not name.startswith("div") else torch.get_default_dtype()
+
+
+def iterator(
+    outputs: Sequence[Any], inputs: Sequence[Any], scalars: bool = True, dtype: torch.dtype | None = None
+) -> str:
+    """TensorIterator.cpp, compute_mem_overlaps and compute_types. None among the inputs is a Python number.
+
+    The operands are looked at one by one. A result of `dtype` that cannot be cast to an output is refused right after
+    the output's device, before other devices: the CPU has the text.
+    """
     for output in outputs:
         overlapping(output)
     operands = [(x.device, False) for x in outputs]
     operands += [(CPU, True) if x is None else (x.device, x.device == CPU and not x.shape) for x in inputs]
     common = next((device for device, _ in operands if device != CPU), CPU)
     passed = False
-    for device, is_scalar in operands:
+    for place, (device, is_scalar) in enumerate(operands):
         if is_scalar and common != CPU and scalars:
             if passed:
                 raise Refused("Trying to pass too many CPU scalars to non-CPU kernel!")
             passed = True
         elif device != common:
             two_devices(common, device)
+        if dtype and place < len(outputs) and not torch.can_cast(dtype, outputs[place].twin.dtype):
+            return common
     return common
 
 
@@ -74,19 +90,18 @@ def where(condition: Any, first: Any, second: Any) -> str:
 
 
 def out_of_reduction(source: Any, out: Any) -> str:
-    """torchgen, resize_out."""
+    """torchgen, register_dispatch_key.py: before resize_out compares, CUDA's guard is set to the result's device."""
+    if source.device == CPU and out.device != CPU:
+        raise Refused("CUDAGuardImpl initialized with non-CUDA DeviceType: cpu")
     if out.device != source.device:
         raise Refused(f"Expected out tensor to have device {source.device}, but got {out.device} instead")
     return str(source.device)
 
 
-def read_by_index(source: Any, indices: Iterable[str]) -> str:
+def read_by_index(source: Any, index: str) -> str:
     """TensorAdvancedIndexing.cpp, make_info."""
-    for device in indices:
-        if device not in (CPU, source.device):
-            raise Refused(
-                f"indices should be either on cpu or on the same device as the indexed tensor ({source.device})"
-            )
+    if index not in (CPU, source.device):
+        raise Refused(f"indices should be either on cpu or on the same device as the indexed tensor ({source.device})")
     return str(source.device)
 
 
@@ -99,16 +114,19 @@ def write_by_index(target: Any, value: Any, accumulate: bool) -> str:
     return str(target.device)
 
 
-def masked_fill(target: Any, mask: str, value: Any = None) -> str:
+def masked_fill(target: Any, mask: Any, value: Any = None) -> str:
     """cuda/Indexing.cu, masked_fill__cuda; a value that is a tensor is read as a number."""
-    if {target.device, mask} | ({value.device} if value is not None else set()) == {CPU}:
+    if {x.device for x in (target, mask, value) if x} == {CPU}:
         return CPU
-    if value is not None and target.device == CPU:
+    if value and target.device == CPU:
         raise Refused("masked_fill_: Expected inputs to be on same device")
-    if target.device != mask:
+    if target.device != mask.device:
         raise Refused(
-            f"expected self and mask to be on the same device, but got mask on {mask} and self on {target.device}"
+            "expected self and mask to be on the same device, but got mask on "
+            f"{mask.device} and self on {target.device}"
         )
+    if mask.twin.dtype != torch.bool:
+        raise Refused("masked_fill only supports boolean masks, but got dtype Float")
     return str(target.device)
 
 

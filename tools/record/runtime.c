@@ -95,6 +95,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
     case cudaDevAttrComputeCapabilityMajor: *value = 8; break;
     case cudaDevAttrMultiProcessorCount: *value = 108; break;
     case cudaDevAttrWarpSize: *value = 32; break;
+    case cudaDevAttrMaxGridDimX: *value = 2147483647; break; /* CUB cuts its tiles by it: with 0 it would never end */
     case cudaDevAttrMaxThreadsPerBlock: *value = 1024; break;
     case cudaDevAttrMaxSharedMemoryPerBlock: *value = 49152; break;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = 166912; break;

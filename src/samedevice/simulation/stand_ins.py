@@ -66,11 +66,15 @@ class StandIn(functools.partial[Any]):
         return self.__qualname__
 
 
-@functools.cache
+_stand_ins: dict[Any, StandIn] = {}  # the last of each of PyTorch's functions, which outlives a simulation
+
+
 def stand_in(original: Any, function: Any) -> StandIn:
-    """One for each, in every simulation."""
-    partial = StandIn(function)
-    functools.update_wrapper(partial, original)
+    """One for each, in every simulation; a function that a simulation makes anew takes the place of the earlier one."""
+    partial = _stand_ins.get(original)
+    if partial is None or partial.func is not function:
+        partial = _stand_ins[original] = StandIn(function)
+        functools.update_wrapper(partial, original)
     return partial
 
 

@@ -230,6 +230,10 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         lambda: torch.mean(cuda(3), 0, out=torch.ones(())),
         "Expected out tensor to have device cuda:0, but got cpu instead",
     ),
+    "reduction of a cpu tensor into": (
+        lambda: torch.mean(torch.ones(3), 0, out=cuda()),
+        "CUDAGuardImpl initialized with non-CUDA DeviceType: cpu",
+    ),
     "attention of two": (
         lambda: F.scaled_dot_product_attention(cuda(1, 2, 3, 4), torch.ones(1, 2, 3, 4), cuda(1, 2, 3, 4)),
         "Expected query, key, and value to have the same device type, but got query.device: cuda:0 key.device: cpu "

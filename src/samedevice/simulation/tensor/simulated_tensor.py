@@ -17,7 +17,7 @@ from samedevice.simulation import stand_ins
 from samedevice.simulation.device import dispatch_modes, sync_debug
 from samedevice.simulation.device.devices import CPU
 from samedevice.simulation.rules import errors, layout_kinds
-from samedevice.simulation.tensor import classes, dispatch, wrapping
+from samedevice.simulation.tensor import classes, dispatch, reshaping, wrapping
 from samedevice.simulation.tensor.wrapping import below, unwrap, wrap
 
 _requires_grad = torch.Tensor.requires_grad
@@ -32,6 +32,8 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
     __torch_function__ = torch._C._disabled_torch_function_impl
 
     __torch_dispatch__ = classmethod(dispatch.dispatch)
+
+    reshape, reshape_as, flatten = reshaping.reshape, reshaping.reshape_as, reshaping.flatten
 
     # What Python asks of a tensor directly, without an operator.
 
