@@ -116,13 +116,16 @@ def replay_programs(rows: list[dict[str, Any]]) -> Iterator[Comparison]:
             yield Comparison(row["program"], _answer(row), programs.ask(there[row["program"]]))
 
 
-def replay_questions(rows: list[dict[str, Any]]) -> Iterator[Comparison]:
-    """A comparison for each row. What a question of torch.cuda sets would stay set: each has a simulation of its own.
+_SETTINGS = ("amp", "autocast", "cuda", "runtime")  # whose questions change the GPU, the default device or autocast
 
-    The questions of any other family share one, since to start one takes longer than to answer.
+
+def replay_questions(rows: list[dict[str, Any]]) -> Iterator[Comparison]:
+    """A comparison for each row. What a question sets may stay set, so in some families each has its own simulation.
+
+    The questions of any other family share one, because starting one takes longer than answering.
     """
     for family, of_family in itertools.groupby(rows, key=lambda row: str(row["family"])):
-        for together in ([row] for row in of_family) if family == "cuda" else (of_family,):
+        for together in ([row] for row in of_family) if family in _SETTINGS else (of_family,):
             with simulate_cuda(devices=2):
                 for row in together:
                     yield Comparison(_question(row), _answer(row), questions.ask(family, row["question"]))

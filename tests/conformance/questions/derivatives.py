@@ -311,7 +311,8 @@ with torch.autograd.graph.saved_tensors_hooks(lambda x: x, lambda x: None):
     x = g(3, requires_grad=True); x.exp().sum().backward()
 with torch.autograd.graph.saved_tensors_hooks(lambda x: x.mul_(2), lambda x: x):
     x = g(3, requires_grad=True); (x * 1).exp()
-seen = []; torch.autograd.graph.saved_tensors_hooks(lambda x: seen.append(str(x.device)) or x, lambda x: x).__enter__(); g(3, requires_grad=True) * g(3); seen
+with torch.autograd.graph.saved_tensors_hooks(lambda x: print(x.device) or x, lambda x: x):
+    g(3, requires_grad=True) * g(3)
 with torch.autograd.graph.allow_mutation_on_saved_tensors():
     x = g(3, requires_grad=True); y = x * 1; z = y.sin(); y.add_(1); z.sum().backward(); x.grad
 x = g(3, requires_grad=True); (x * x).grad_fn._raw_saved_self.register_hooks(lambda y: y.cpu(), lambda y: y.cuda())

@@ -210,9 +210,9 @@ def _made(original: Any, device: torch.device, *args: Any, **kwargs: Any) -> tor
     try:
         if name.startswith("rand") or name == "normal":
             with generators.of(device, kwargs.get("generator")):
-                made = original(*args, device=CPU, **kwargs)
+                made = original(*args, device="cpu", **kwargs)
         else:
-            made = original(*args, device=CPU, **kwargs)
+            made = original(*args, device="cpu", **kwargs)
     except NotImplementedError as error:
         raise kernel_names.of_cuda(name, args, kwargs, error) or reworded(error) from None
     except RuntimeError as error:
