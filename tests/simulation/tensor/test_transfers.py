@@ -249,7 +249,11 @@ def test_streams_are_recorded_on_tensors_of_a_gpu_only() -> None:
 def test_a_bool_names_no_device(act: Callable[[], Any], text: str) -> None:
     with pytest.raises(TypeError) as error:
         act()
-    assert str(error.value) == text
+    if text.startswith("ones()") and torch.__version__ < "2.13":  # where it lists the forms that it takes
+        said = f"ones() received an invalid combination of arguments - got (int, device={text.split()[-1]})"
+        assert str(error.value).startswith(said)
+    else:
+        assert str(error.value) == text
 
 
 def test_a_bool_is_no_index_of_a_gpu() -> None:

@@ -128,12 +128,13 @@ _ARCHITECTURES = "sm_75 sm_80 sm_86 sm_90 sm_100 sm_120"
 def _cudnn() -> Iterator[tuple[Any, str, Any]]:
     """What torch.backends.cudnn says of a build with cuDNN.
 
-    Nothing is computed by it: torch._use_cudnn_rnn_flatten_weight(), which is C++, still says that it is not there.
+    Nothing is computed by it, so nn.LSTM and its kin are told not to lay out their weights for it.
     """
     limit = [10]  # aten/src/ATen/Context.h, benchmark_limit_cudnn
     module = torch.backends.cudnn.m  # what torch.backends.cudnn stands in front of
     yield torch._C, "_has_cudnn", True
     yield module, "_init", lambda: True
+    yield torch, "_use_cudnn_rnn_flatten_weight", lambda: False  # a build with CUDA says otherwise
     yield module, "__cudnn_version", vars(module).get("__cudnn_version") or 92000  # that of PyTorch's own wheels
 
     def read() -> int:

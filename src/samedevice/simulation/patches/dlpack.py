@@ -46,15 +46,18 @@ def to_dlpack_versioned(tensor: Any, **options: Any) -> Any:
     return _packed(_to_dlpack_versioned, tensor, **options)
 
 
-def _packed(pack: Any, tensor: Any, dl_device: Any = None, copy: bool | None = None) -> Any:
-    """A capsule of a tensor, where the tensor is or where `dl_device` says (ATen/DLConvertor.cpp)."""
+def _packed(pack: Any, tensor: Any, dl_device: Any = None, copy: bool | None = None, **options: Any) -> Any:
+    """A capsule of a tensor, where the tensor is or where `dl_device` says (ATen/DLConvertor.cpp).
+
+    torch 2.15 has an option more, read_only.
+    """
     if not isinstance(tensor, SimulatedTensor):
-        return pack(tensor, dl_device=dl_device, copy=copy)
+        return pack(tensor, dl_device=dl_device, copy=copy, **options)
     if dl_device is not None and dl_device[0] == _CPU:
         if copy is False:
             raise ValueError(f"cannot move (i.e. copy=False) tensor from {tensor.device} to cpu without copying.")
-        return pack(unwrap(tensor).clone())
-    capsule = pack(unwrap(tensor), copy=copy)
+        return pack(unwrap(tensor).clone(), **options)
+    capsule = pack(unwrap(tensor), copy=copy, **options)
     there = _device_in(capsule)
     there.kind, there.index = _CUDA, tensor.device.index
     return capsule

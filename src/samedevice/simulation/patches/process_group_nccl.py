@@ -45,6 +45,8 @@ _available = torch.distributed.is_available() and torch.distributed.is_gloo_avai
 if _available:
     from torch.distributed import ProcessGroup, ProcessGroupGloo, constants, distributed_c10d
 
+    # From torch 2.15 on, "nccl" is made by a second class.
+    _HAS_SECOND = hasattr(distributed_c10d, "_create_nccl2_process_group")
     _barrier, _destroy = ProcessGroup.barrier, distributed_c10d.destroy_process_group
     _register_hook = torch.distributed._register_comm_hook
     _broadcast = torch.distributed._broadcast_coalesced
@@ -61,7 +63,7 @@ if _available:
     class ProcessGroupNCCL(ProcessGroupGloo):
         """A gloo group that does NCCL's work."""
 
-        def __init__(self, store: Any, rank: int, size: int, options: Any = None) -> None:
+        def __init__(self, store: Any, rank: int, size: int, options: Any = None, device: Any = None) -> None:
             if not devices.count():
                 raise ValueError("ProcessGroupNCCL is only supported with GPUs, no GPUs found!")
             options = options or Options()
@@ -82,6 +84,14 @@ if _available:
         def name(self) -> str:
             return "nccl"
 
+    def _split(self: Any, store: Any, ranks: list[int], options: Any) -> Any:
+        """torch.distributed.new_group of torch 2.15: the part of this group that has these ranks; None outside it."""
+        if self.rank() not in ranks:
+            return None
+        return ProcessGroupNCCL(store, ranks.index(self.rank()), len(ranks), options)
+
+    if _HAS_SECOND:
+        ProcessGroupNCCL.split = _split
     ProcessGroupNCCL.Options = Options
     ProcessGroupNCCL.__module__ = distributed_c10d.__name__
 
@@ -96,6 +106,8 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     for owner in (distributed_c10d, torch.distributed):
         yield owner, "ProcessGroupNCCL", ProcessGroupNCCL
         yield owner, "destroy_process_group", destroy_process_group
+    if _HAS_SECOND:
+        yield distributed_c10d, "ProcessGroupNCCL2", ProcessGroupNCCL
     yield ProcessGroup, "barrier", barrier
     for name in ("Reducer", "_verify_params_across_processes"):
         yield torch.distributed, name, _with_carriers(getattr(torch.distributed, name))

@@ -115,7 +115,8 @@ def _factory(original: Any, name: str) -> Any:
             device = _of_default_type(args, kwargs)
         if pin_memory is not False:
             if pin_memory is not True:
-                return original(*args, device=device, pin_memory=pin_memory, **kwargs)  # refused, by PyTorch
+                named = {} if device is None else {"device": device}
+                return original(*args, pin_memory=pin_memory, **named, **kwargs)  # refused, by PyTorch
             made = factory(*args, device=device, **kwargs)
             if is_sparse:
                 return made.pin_memory() if device_of(made) is CPU else sparse.members(made)[-1].pin_memory()
