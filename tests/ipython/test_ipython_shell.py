@@ -366,14 +366,14 @@ with simulate_cuda(1):
 
 def test_the_simulations_own_frames_are_hidden_but_from_a_verbose_traceback(shell, run):
     alone = run(SIMULATED)
-    assert "tensor.py" in alone
+    assert "dispatch.py" in alone
     _ipython.load(shell)
     shown = run(SIMULATED)
     assert 'torch.ones(2, device="cuda") + torch.ones(2)' in shown
-    assert "tensor.py" not in shown and "judgement.py" not in shown
+    assert "dispatch.py" not in shown and "judgement.py" not in shown
     assert SAYS in shown
     error = shell.run_cell(SIMULATED).error_in_exec
     assert sys.last_traceback is error.__traceback__
     shell.run_line_magic("xmode", "Verbose")
-    assert "tensor.py" in run(SIMULATED)
+    assert "dispatch.py" in run(SIMULATED)
     shell.run_line_magic("xmode", "Context")

@@ -174,15 +174,6 @@ def relative_positions_as_a_parameter_list():
     return list(model(torch.zeros(1, 2, 3, 3, device="cuda")).shape)
 
 
-def a_teacher_in_eight_bits():
-    teacher = torch.ao.quantization.quantize_dynamic(nn.Sequential(nn.Linear(4, 2)), {nn.Linear})
-    student = nn.Linear(4, 2).cuda()
-    x = torch.rand(3, 4, device="cuda")
-    with torch.no_grad():
-        wanted = teacher(x)
-    F.mse_loss(student(x), wanted).backward()
-
-
 def a_profiler_around_a_broken_step():
     model = nn.Linear(2, 2).cuda()
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]):
