@@ -25,7 +25,7 @@ from samedevice.simulation import state
 from samedevice.simulation.device import sync_debug
 from samedevice.simulation.patches import autograd, multiprocessing
 from samedevice.simulation.rules import judgement
-from samedevice.simulation.tensor import set_data, transfers
+from samedevice.simulation.tensor import pinning, set_data
 
 TEXTS: dict[str, re.Pattern[str]] = {}
 _SWITCHES: list[Callable[[], None]] = []
@@ -85,7 +85,7 @@ def no_gradient_is_reduced() -> None:
 @switch("pinning", "cannot pin ")
 def any_tensor_is_pinned() -> None:
     """Take a tensor for pinned wherever it is."""
-    transfers.pin_memory = lambda self, device=None: self
+    pinning.pin_memory = lambda self, device=None: self
 
 
 @switch("waiting", "called a synchronizing CUDA operation")

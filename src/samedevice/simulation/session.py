@@ -34,6 +34,8 @@ from samedevice.simulation.tensor import (
     nested,
     nested_gradients,
     ownership,
+    pinning,
+    setitem,
     subclasses,
     transfers,
 )
@@ -50,6 +52,8 @@ class Part(Protocol):
 _PARTS: tuple[Part, ...] = (
     factories,
     transfers,
+    setitem,
+    pinning,
     subclasses,
     autograd,
     composite,

@@ -189,24 +189,6 @@ except RuntimeError as error:
     )
 
 
-def test_pinned_memory_is_pinned_for_whoever_looks() -> None:
-    x = torch.arange(4.0).pin_memory()
-    assert torch.from_numpy(x.numpy()).is_pinned()
-    assert torch.from_numpy(x.numpy()[1:]).is_pinned()
-    assert x[1:].is_pinned()
-    assert x.pin_memory() is x
-    assert not x.clone().is_pinned()
-    assert not torch.empty(0).is_pinned()
-
-
-def test_a_gradient_passes_through_pinning() -> None:
-    x = torch.ones(3, requires_grad=True)
-    (x.pin_memory().cuda() * 2).sum().backward()
-    assert x.grad is not None
-    assert x.grad.tolist() == [2.0, 2.0, 2.0]
-    assert torch.ones(2, 3).t().pin_memory().stride() == (1, 3)
-
-
 def test_streams_are_recorded_on_tensors_of_a_gpu_only() -> None:
     torch.ones(2, device="cuda").record_stream(torch.cuda.current_stream())
     for stream in (torch.cuda.current_stream(), torch.Stream("cuda")):
@@ -266,62 +248,6 @@ def test_a_bool_is_no_index_of_a_gpu() -> None:
         assert str(error.value) == text
     with pytest.raises(TypeError, match=r"device\(\) received an invalid combination of arguments - got \(bool\)"):
         torch.device(True)
-
-
-@pytest.mark.parametrize("value", [2.0, torch.tensor(2.0), torch.tensor([2.0])], ids=["number", "scalar", "one"])
-def test_a_mask_of_bytes_on_the_cpu_is_an_index(two_gpus: None, value: Any) -> None:
-    x = torch.ones(3, 2, device="cuda")
-    with pytest.warns(UserWarning, match="indexing with dtype torch.uint8 is now deprecated"):
-        x[torch.tensor([1, 0, 1], dtype=torch.uint8)] = value if isinstance(value, float) else value.cuda()
-    assert x.tolist() == [[2, 2], [1, 1], [2, 2]]
-    with pytest.raises(RuntimeError, match="masked_fill_ only supports boolean masks"):
-        x[torch.tensor([1, 0, 1], dtype=torch.uint8, device="cuda")] = 2.0
-
-
-ARGUMENTS: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
-    "too many for cuda": (
-        lambda x, y: y.cuda(0, True, True), "cuda() takes from 0 to 2 positional arguments but 3 were given",
-    ),
-    "a memory format for cuda": (
-        lambda x, y: y.cuda(memory_format=5), "cuda(): argument 'memory_format' must be torch.memory_format, not int",
-    ),
-    "a memory format for cpu": (
-        lambda x, y: x.cpu(memory_format=5), "cpu(): argument 'memory_format' must be torch.memory_format, not int",
-    ),
-    "another of type": (lambda x, y: x.type(device=1), "type() got an unexpected keyword argument 'device'"),
-    "too many for type": (
-        lambda x, y: x.type("torch.FloatTensor", 1, 2),
-        "type() takes from 0 to 2 positional arguments but 3 were given",
-    ),
-    "none for type_as": (lambda x, y: x.type_as(), 'type_as() missing 1 required positional arguments: "other"'),
-    "too many for copy_": (
-        lambda x, y: x.copy_(y, 1, 2),
-        "copy_() received an invalid combination of arguments - got (Tensor, int, int), but expected "
-        "(Tensor other, bool non_blocking = False)",
-    ),
-    "too many for is_pinned": (
-        lambda x, y: x.is_pinned(1, 2), "is_pinned() takes from 0 to 1 positional arguments but 2 were given",
-    ),
-    "a bool to pin for": (
-        lambda x, y: y.pin_memory(True),
-        "pin_memory(): argument 'device' (position 1) must be torch.device, not bool",
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("case", ARGUMENTS)
-def test_arguments_that_a_method_does_not_take_are_refused_in_pytorchs_words(two_gpus: None, case: str) -> None:
-    act, text = ARGUMENTS[case]
-    with pytest.raises(TypeError) as error:
-        act(torch.ones(2, device="cuda"), torch.ones(2))
-    assert str(error.value) == text
-
-
-@pytest.mark.parametrize("device", ["cpu", "meta"])
-def test_memory_is_pinned_for_an_accelerator(two_gpus: None, device: str) -> None:
-    with pytest.raises(RuntimeError) as error:
-        torch.ones(2).pin_memory(device)
-    assert str(error.value) == f"{device.upper()} device type not an accelerator."
 
 
 @pytest.mark.filterwarnings("ignore:To copy construct")

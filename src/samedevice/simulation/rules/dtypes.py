@@ -133,6 +133,23 @@ def _one_kind(number: int, args: Any) -> Exception | None:
     return None
 
 
+def index_put(args: Any) -> Exception | None:
+    """native/TensorAdvancedIndexing.cpp, make_info, where the CPU would fill by a mask, which converts.
+
+    TensorAdvancedIndexingUtils.h, canDispatchToMaskedFill: the mask is beside its tensor, the one value on the CPU.
+    """
+    target, indices, values = args[:3]
+    if target.dtype is values.dtype or values.numel() != 1:
+        return None
+    place = device_of(target)
+    if device_of(values) is CPU and all(device_of(index) == place for index in indices if index is not None):
+        return None
+    return RuntimeError(
+        f"Index put requires the source and destination dtypes match, got {name_of(target)} for the destination and "
+        f"{name_of(values)} for the source."
+    )
+
+
 # Operators of which CUDA computes float16 and bfloat16, and the CPU one of them or neither.
 COMPUTED_IN_FLOAT = {
     "avg_pool3d", "avg_pool3d_backward", "multi_margin_loss", "multi_margin_loss_backward",
@@ -270,6 +287,12 @@ def _masked_fill(args: Any, text: str) -> str | None:
     return f"masked_fill only supports boolean masks, but got dtype {name_of(args[1])}"
 
 
+def _index_put(args: Any, text: str) -> str | None:
+    """native/TensorAdvancedIndexing.cpp, _index_put_impl_: masked_fill_ with the one mask."""
+    is_mask = text.startswith("masked_fill_ only supports boolean masks")
+    return "masked_fill only supports boolean masks, but got dtype Byte" if is_mask else None
+
+
 def _masked_scatter(args: Any, text: str) -> str | None:
     """native/cuda/IndexKernel.cpp, masked_scatter__cuda: the dtypes before the mask."""
     tensor, mask, source = args
@@ -300,6 +323,7 @@ _BY_OPERATOR: dict[str, Callable[[Any, str], str | None]] = {
     "expand": _expand,
     "masked_fill": _masked_fill,
     "masked_fill_": _masked_fill,
+    **dict.fromkeys(("index_put", "index_put_", "_index_put_impl_"), _index_put),
     "masked_scatter": _masked_scatter,
     "masked_scatter_": _masked_scatter,
     "trace": _trace,
@@ -341,6 +365,7 @@ _UNCOMPUTED: dict[str, Callable[[Any], Exception | None]] = {
     ),
     **dict.fromkeys(("index_reduce", "index_reduce_"), functools.partial(_reduces_numbers, "index_reduce")),
     "histc": _histogram,
+    **dict.fromkeys(("index_put", "index_put_", "_index_put_impl_"), index_put),
 }
 
 # The operators of which CUDA computes fewer dtypes: see `refusal_of`.

@@ -5,7 +5,6 @@ stays, what it holds is exchanged (Module.to does `param.data = moved`).
 """
 
 import functools
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,25 +12,21 @@ import torch
 from torch.autograd import forward_ad
 
 from samedevice.simulation import state
-from samedevice.simulation.device import devices, dispatch_modes, pinned_memory, streams, sync_debug
+from samedevice.simulation.device import dispatch_modes, pinned_memory, streams, sync_debug
 from samedevice.simulation.device.devices import CPU, device_of, resolve
-from samedevice.simulation.rules import layout_errors, layout_kinds
-from samedevice.simulation.rules.errors import type_in_errors
-from samedevice.simulation.stand_ins import ABSENT, at_the_caller, overridden
-from samedevice.simulation.tensor import functorch, nested_gradients, sparse
+from samedevice.simulation.rules import layout_errors
+from samedevice.simulation.stand_ins import ABSENT, overridden
+from samedevice.simulation.tensor import functorch, nested_gradients
 from samedevice.simulation.tensor.classes import dispatches_itself, is_jagged, refuse_class, twin_of
+from samedevice.simulation.tensor.method_arguments import arguments_first, subclasses_first
 from samedevice.simulation.tensor.set_data import exchange, moved_after
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
-from samedevice.simulation.tensor.subclasses import as_subclass
 from samedevice.simulation.tensor.wrapping import unwrap, wrap
 
 _to, _cpu = torch.Tensor.to, torch.Tensor.cpu
 _type = torch.Tensor.type
 _copy = torch.Tensor.copy_
-_setitem = torch.Tensor.__setitem__
 _type_as = torch.Tensor.type_as
-_is_pinned = torch.Tensor.is_pinned
-_pin_memory = torch.Tensor.pin_memory
 _record_stream = torch.Tensor.record_stream
 _data = torch.Tensor.data
 _parse_to = torch._C._nn._parse_to
@@ -41,8 +36,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
     for name, function in (
         ("to", to), ("cuda", cuda), ("cpu", cpu), ("type", type_), ("type_as", type_as),
-        ("copy_", copy_), ("__setitem__", setitem), ("pin_memory", pin_memory), ("is_pinned", is_pinned),
-        ("record_stream", record_stream),
+        ("copy_", copy_), ("record_stream", record_stream),
         ("data", property(_get_data, _set_data, _delete_data)),
     ):  # fmt: skip
         yield torch.Tensor, name, function
@@ -153,53 +147,7 @@ def parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
     return _parse_to(*args, **kwargs)
 
 
-def _arguments_first(function: Any) -> Any:
-    """As every method of torch.Tensor does: what it does not take, PyTorch's own method refuses in its own words."""
-    original = getattr(torch.Tensor, function.__name__)
-
-    @functools.wraps(original)
-    def method(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return function(*args, **kwargs)
-        except TypeError as error:
-            if not _is_of_the_call(error):
-                raise
-        return original(*args, **kwargs)
-
-    return method
-
-
-def _is_of_the_call(error: TypeError) -> bool:
-    """Whether the function that was called has not begun: its arguments are too many, too few or misnamed."""
-    return error.__traceback__ is not None and error.__traceback__.tb_next is None
-
-
-def _subclasses_first(function: Any) -> Any:
-    """As every method of torch.Tensor does: a subclass with a __torch_function__ of its own is asked first."""
-    original = getattr(torch.Tensor, function.__name__.rstrip("_"))
-
-    @functools.wraps(original)
-    def method(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
-        if not overridden(self):
-            try:
-                return function(self, *args, **kwargs)
-            except TypeError as error:
-                if not _is_of_the_call(error):
-                    raise
-            return original(self, *args, **kwargs)  # refused, by PyTorch
-        if not torch.nn.parameter.is_lazy(self):
-            if torch.overrides.has_torch_function_unary(self):
-                return torch.overrides.handle_torch_function(method, (self,), self, *args, **kwargs)
-            with torch._C.DisableTorchFunctionSubclass():  # after redispatch_function
-                return function(self, *args, **kwargs)
-        with torch._C.DisableTorchFunctionSubclass():  # it allows PyTorch's own functions only, this one not
-            result = function(self, *args, **kwargs)
-        return result if isinstance(self, torch.nn.Parameter) else as_subclass(result, type(self))
-
-    return method
-
-
-@_subclasses_first
+@subclasses_first
 def to(self: torch.Tensor, *args: Any, copy: bool = False, **kwargs: Any) -> torch.Tensor:
     # By position, copy comes last: to(device, dtype, non_blocking, copy), to(dtype or tensor, non_blocking, copy).
     if type(copy) is not bool:
@@ -216,7 +164,7 @@ def to(self: torch.Tensor, *args: Any, copy: bool = False, **kwargs: Any) -> tor
     return moved
 
 
-@_subclasses_first
+@subclasses_first
 def cuda(
     self: torch.Tensor, device: Any = None, non_blocking: bool = False, *, memory_format: Any = None
 ) -> torch.Tensor:
@@ -233,7 +181,7 @@ def cuda(
     return move(self, target, None, memory_format, non_blocking)
 
 
-@_subclasses_first
+@subclasses_first
 def cpu(self: torch.Tensor, *args: Any, memory_format: Any = None) -> torch.Tensor:
     if args:
         return _cpu(self, *args)  # refused, by PyTorch
@@ -247,7 +195,7 @@ def _expect_memory_format(name: str, memory_format: Any) -> None:
         raise TypeError(f"{name}(): argument 'memory_format' must be torch.memory_format, not {kind}")
 
 
-@_subclasses_first
+@subclasses_first
 def type_(self: torch.Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
     if kwargs:
         return _type(self, dtype, non_blocking, **kwargs)  # refused, by PyTorch
@@ -275,7 +223,7 @@ def type_(self: torch.Tensor, dtype: Any = None, non_blocking: bool = False, **k
     return move(self, device_of(self) if isinstance(self, SimulatedTensor) else resolve("cuda"), plain)
 
 
-@_arguments_first
+@arguments_first
 def copy_(self: torch.Tensor, other: Any, non_blocking: bool = False) -> torch.Tensor:
     is_lazy = torch.nn.parameter.is_lazy(self) or torch.nn.parameter.is_lazy(other)
     if not is_lazy and (overridden(self) or (isinstance(other, torch.Tensor) and overridden(other))):
@@ -288,55 +236,7 @@ def copy_(self: torch.Tensor, other: Any, non_blocking: bool = False) -> torch.T
     return _copy(self, other, non_blocking)
 
 
-@functools.wraps(_setitem)
-def setitem(self: torch.Tensor, index: Any, value: Any) -> None:
-    if overridden(self) or (isinstance(value, torch.Tensor) and overridden(value)):
-        return _setitem(self, index, value)
-    if isinstance(value, torch.Tensor) and value.requires_grad and _is_of_a_view(index):
-        # A copy into a view; by tensors it is another operator. ATen/TensorIndexing.h, copy_to, has a third for a
-        # number, fill_, if it is on the CPU: there a GPU's is given a dimension, which is cut again.
-        number = value.dim() == 0 and isinstance(value, SimulatedTensor)
-        value = move(value, device_of(self))
-        value = value.unsqueeze(0) if number else value
-    if isinstance(self, SimulatedTensor):
-        index = _with_masks(self, index, value)
-    try:
-        if type(index) is list:  # deprecated, with a warning
-            return at_the_caller(_setitem, self, index, value)
-        _setitem(self, index, value)
-    except TypeError as error:  # torch/csrc/autograd/python_variable_indexing.cpp, valueToTensor, names the type
-        refused = re.fullmatch(r"(can't assign a .* to a )torch\.(\w+Tensor)", str(error))
-        if refused and isinstance(self, SimulatedTensor):
-            raise TypeError(f"{refused[1]}torch.cuda.{refused[2]}") from None
-        raise
-
-
-def _parts(index: Any) -> tuple[Any, ...]:
-    return index if isinstance(index, tuple) else (index,)
-
-
-def _is_of_a_view(index: Any) -> bool:
-    return all(part is None or part is ... or type(part) in (int, slice) for part in _parts(index))
-
-
-def _with_masks(self: torch.Tensor, index: Any, value: Any) -> Any:
-    """The index with bool for uint8, where C++ would take its mask for one on the tensor's own device.
-
-    native/TensorAdvancedIndexingUtils.h, canDispatchToMaskedFill: only a mask beside its tensor and one number of the
-    CPU go to masked_fill_, which refuses uint8; any other uint8 mask is an index, with a warning.
-    """
-    masks = [part for part in _parts(index) if isinstance(part, torch.Tensor) and part.dtype is torch.uint8]
-    if not masks:
-        return index
-    number = not isinstance(value, torch.Tensor) or (value.numel() == 1 and device_of(value) == CPU)
-    if number and len(masks) == 1 and device_of(masks[0]) == self.device:
-        return index
-    torch.empty(0)[torch.empty(0, dtype=torch.uint8)]  # PyTorch's own warning
-    masked = tuple(part.bool() if any(part is mask for mask in masks) else part for part in _parts(index))
-    return masked if isinstance(index, tuple) else masked[0]
-
-
-@_arguments_first
+@arguments_first
 def type_as(self: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     if not isinstance(other, torch.Tensor) or overridden(self) or overridden(other):
         return _type_as(self, other)
@@ -345,55 +245,7 @@ def type_as(self: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     return to(self, other)
 
 
-@_arguments_first
-def pin_memory(self: torch.Tensor, device: Any = None) -> torch.Tensor:
-    if overridden(self):
-        return _pin_memory(self) if device is None else _pin_memory(self, device)
-    try:
-        kind = "cuda" if device is None else torch.device(device).type
-    except TypeError:
-        return _pin_memory(self, device)  # refused, by PyTorch
-    if kind in ("cpu", "meta"):  # c10/core/DeviceType.h; native/Memory.cpp asks the context for its hooks
-        raise RuntimeError(f"{kind.upper()} device type not an accelerator.")
-    if is_jagged(type(self)) and self.is_cuda:
-        return pin_memory(self._values)  # refused
-    if isinstance(self, SimulatedTensor):
-        if self.is_nested:
-            _is_pinned(self)  # refused, by PyTorch
-        # native/Memory.cpp; a compressed layout has no name of its own (c10/core/DispatchKey.cpp, toString)
-        is_compressed = layout_kinds.kind_of([self]) == "SparseCsr"
-        name = type_in_errors(type_(sparse.members(self)[-1] if is_compressed else self))
-        prefix = "SparseCsr" if is_compressed else ""
-        raise RuntimeError(f"cannot pin '{prefix}{name}' only dense CPU tensors can be pinned")
-    devices.use()
-    if is_pinned(self):
-        return self
-    copy = self.clone()  # with a history, as PyTorch's _pin_memory has a derivative
-    _pin(copy)
-    return copy
-
-
-def _pin(tensor: torch.Tensor) -> None:
-    if is_jagged(type(tensor)):
-        tensor = tensor._values
-    for part in sparse.members(tensor) if tensor.layout is not torch.strided else [tensor]:
-        pinned_memory.pin(part)
-
-
-@_arguments_first
-def is_pinned(self: torch.Tensor, device: Any = None) -> bool:
-    if overridden(self):
-        return _is_pinned(self) if device is None else _is_pinned(self, device)
-    if is_jagged(type(self)):
-        return is_pinned(self._values)
-    if self.is_nested and isinstance(self, SimulatedTensor):
-        return _is_pinned(self)  # refused, by PyTorch
-    if self.is_meta or isinstance(self, SimulatedTensor):
-        return False
-    return pinned_memory.holds(self if self.layout is torch.strided else sparse.members(self)[-1])
-
-
-@_arguments_first
+@arguments_first
 def record_stream(self: torch.Tensor, s: Any) -> None:
     if isinstance(s, streams.AnyStream):
         s = streams.original(stream_id=s.stream_id, device_index=s.device_index, device_type=s.device_type)

@@ -1,0 +1,58 @@
+"""In what order a method of torch.Tensor reads its arguments: subclasses are asked first, then the call is checked.
+
+PyTorch's own method refuses, in its own words, what it does not take.
+"""
+
+import functools
+from typing import Any
+
+import torch
+
+from samedevice.simulation.stand_ins import overridden
+from samedevice.simulation.tensor.subclasses import as_subclass
+
+
+def arguments_first(function: Any) -> Any:
+    """As every method of torch.Tensor does: what it does not take, PyTorch's own method refuses in its own words."""
+    original = getattr(torch.Tensor, function.__name__)
+
+    @functools.wraps(original)
+    def method(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            if not _is_of_the_call(error):
+                raise
+        return original(*args, **kwargs)
+
+    return method
+
+
+def _is_of_the_call(error: TypeError) -> bool:
+    """Whether the function that was called has not begun: its arguments are too many, too few or misnamed."""
+    return error.__traceback__ is not None and error.__traceback__.tb_next is None
+
+
+def subclasses_first(function: Any) -> Any:
+    """As every method of torch.Tensor does: a subclass with a __torch_function__ of its own is asked first."""
+    original = getattr(torch.Tensor, function.__name__.rstrip("_"))
+
+    @functools.wraps(original)
+    def method(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        if not overridden(self):
+            try:
+                return function(self, *args, **kwargs)
+            except TypeError as error:
+                if not _is_of_the_call(error):
+                    raise
+            return original(self, *args, **kwargs)  # refused, by PyTorch
+        if not torch.nn.parameter.is_lazy(self):
+            if torch.overrides.has_torch_function_unary(self):
+                return torch.overrides.handle_torch_function(method, (self,), self, *args, **kwargs)
+            with torch._C.DisableTorchFunctionSubclass():  # after redispatch_function
+                return function(self, *args, **kwargs)
+        with torch._C.DisableTorchFunctionSubclass():  # it allows PyTorch's own functions only, this one not
+            result = function(self, *args, **kwargs)
+        return result if isinstance(self, torch.nn.Parameter) else as_subclass(result, type(self))
+
+    return method

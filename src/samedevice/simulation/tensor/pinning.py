@@ -1,0 +1,73 @@
+"""Tensor.pin_memory and Tensor.is_pinned: which tensors can be in pinned memory."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from samedevice.simulation.device import devices, pinned_memory
+from samedevice.simulation.rules import layout_kinds
+from samedevice.simulation.rules.errors import type_in_errors
+from samedevice.simulation.stand_ins import overridden
+from samedevice.simulation.tensor import sparse
+from samedevice.simulation.tensor.classes import is_jagged
+from samedevice.simulation.tensor.method_arguments import arguments_first
+from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
+from samedevice.simulation.tensor.transfers import type_
+
+_is_pinned = torch.Tensor.is_pinned
+_pin_memory = torch.Tensor.pin_memory
+
+
+def replacements() -> Iterator[tuple[Any, str, Any]]:
+    """What to put in place of what: (owner, name, replacement)."""
+    yield torch.Tensor, "pin_memory", pin_memory
+    yield torch.Tensor, "is_pinned", is_pinned
+
+
+@arguments_first
+def pin_memory(self: torch.Tensor, device: Any = None) -> torch.Tensor:
+    if overridden(self):
+        return _pin_memory(self) if device is None else _pin_memory(self, device)
+    try:
+        kind = "cuda" if device is None else torch.device(device).type
+    except TypeError:
+        return _pin_memory(self, device)  # refused, by PyTorch
+    if kind in ("cpu", "meta"):  # c10/core/DeviceType.h; native/Memory.cpp asks the context for its hooks
+        raise RuntimeError(f"{kind.upper()} device type not an accelerator.")
+    if is_jagged(type(self)) and self.is_cuda:
+        return pin_memory(self._values)  # refused
+    if isinstance(self, SimulatedTensor):
+        if self.is_nested:
+            _is_pinned(self)  # refused, by PyTorch
+        # native/Memory.cpp; a compressed layout has no name of its own (c10/core/DispatchKey.cpp, toString)
+        is_compressed = layout_kinds.kind_of([self]) == "SparseCsr"
+        name = type_in_errors(type_(sparse.members(self)[-1] if is_compressed else self))
+        prefix = "SparseCsr" if is_compressed else ""
+        raise RuntimeError(f"cannot pin '{prefix}{name}' only dense CPU tensors can be pinned")
+    devices.use()
+    if is_pinned(self):
+        return self
+    copy = self.clone()  # with a history, as PyTorch's _pin_memory has a derivative
+    _pin(copy)
+    return copy
+
+
+def _pin(tensor: torch.Tensor) -> None:
+    if is_jagged(type(tensor)):
+        tensor = tensor._values
+    for part in sparse.members(tensor) if tensor.layout is not torch.strided else [tensor]:
+        pinned_memory.pin(part)
+
+
+@arguments_first
+def is_pinned(self: torch.Tensor, device: Any = None) -> bool:
+    if overridden(self):
+        return _is_pinned(self) if device is None else _is_pinned(self, device)
+    if is_jagged(type(self)):
+        return is_pinned(self._values)
+    if self.is_nested and isinstance(self, SimulatedTensor):
+        return _is_pinned(self)  # refused, by PyTorch
+    if self.is_meta or isinstance(self, SimulatedTensor):
+        return False
+    return pinned_memory.holds(self if self.layout is torch.strided else sparse.members(self)[-1])

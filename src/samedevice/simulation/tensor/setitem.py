@@ -1,0 +1,88 @@
+"""`x[index] = value`: of which operator C++ makes it where the index, the value and the tensor are not together.
+
+C++ takes all simulated tensors for the CPU's, so it would choose as if they were on one device.
+"""
+
+import functools
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from samedevice.simulation.device.devices import CPU, device_of
+from samedevice.simulation.stand_ins import at_the_caller, overridden
+from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
+from samedevice.simulation.tensor.transfers import move
+
+_setitem = torch.Tensor.__setitem__
+
+
+def replacements() -> Iterator[tuple[Any, str, Any]]:
+    """What to put in place of what: (owner, name, replacement)."""
+    yield torch.Tensor, "__setitem__", setitem
+
+
+@functools.wraps(_setitem)
+def setitem(self: torch.Tensor, index: Any, value: Any) -> None:
+    if overridden(self) or (isinstance(value, torch.Tensor) and overridden(value)):
+        return _setitem(self, index, value)
+    if isinstance(value, torch.Tensor) and value.requires_grad and _is_of_a_view(index):
+        # A copy into a view; by tensors it is another operator. ATen/TensorIndexing.h, copy_to, has a third for a
+        # number, fill_, if it is on the CPU: there a GPU's is given a dimension, which is cut again.
+        number = value.dim() == 0 and isinstance(value, SimulatedTensor)
+        value = move(value, device_of(self))
+        value = value.unsqueeze(0) if number else value
+    if not _is_of_a_view(index):
+        index, value = _apart(self, index, value)
+    try:
+        if type(index) is list:  # deprecated, with a warning
+            return at_the_caller(_setitem, self, index, value)
+        _setitem(self, index, value)
+    except TypeError as error:  # torch/csrc/autograd/python_variable_indexing.cpp, valueToTensor, names the type
+        refused = re.fullmatch(r"(can't assign a .* to a )torch\.(\w+Tensor)", str(error))
+        if refused and isinstance(self, SimulatedTensor):
+            raise TypeError(f"{refused[1]}torch.cuda.{refused[2]}") from None
+        raise
+
+
+def _parts(index: Any) -> tuple[Any, ...]:
+    return index if isinstance(index, tuple) else (index,)
+
+
+def _is_of_a_view(index: Any) -> bool:
+    return all(part is None or part is ... or type(part) in (int, slice) for part in _parts(index))
+
+
+def _apart(self: torch.Tensor, index: Any, value: Any) -> tuple[Any, Any]:
+    """The index and the value such that C++ takes what is not beside `self` for what it is.
+
+    A mask beside its tensor goes to masked_fill_ if the value is one number of the CPU
+    (native/TensorAdvancedIndexingUtils.h, canDispatchToMaskedFill), which refuses uint8: any other uint8 mask is an
+    index, with a warning. From torch 2.15 on, a Python number beside one mask or index goes to masked_fill_ or
+    index_fill_ at once (torch/csrc/autograd/python_variable_indexing.cpp); a number as a tensor goes to index_put_.
+    """
+    place = device_of(self)
+    parts = tuple(torch.tensor(part, device=place) if _is_mask(part) else part for part in _parts(index))
+    tensors = [part for part in parts if isinstance(part, torch.Tensor)]
+    if not any(isinstance(x, SimulatedTensor) for x in (self, value, *tensors)):
+        return index, value
+    # Of lists, of bool and of masks without dimensions C++ makes indices beside `self`, which is the CPU here.
+    beside = all(
+        device_of(part) == place and part.dim() if isinstance(part, torch.Tensor) else _is_of_a_view(part)
+        for part in parts
+    )
+    number = type(value) in (bool, float, complex) or (type(value) is int and abs(value) < 2**63)
+    masks = [x for x in tensors if x.dtype is torch.uint8]
+    fills = number or (isinstance(value, torch.Tensor) and value.numel() == 1 and device_of(value) is CPU)
+    if masks and not (fills and len(masks) == 1 and device_of(masks[0]) == place):
+        torch.empty(0)[torch.empty(0, dtype=torch.uint8)]  # PyTorch's own warning
+        parts = tuple(part.bool() if any(part is mask for mask in masks) else part for part in parts)
+    if number and not beside:
+        value = torch.scalar_tensor(value, dtype=self.dtype, device=CPU)
+    return parts if isinstance(index, tuple) else parts[0], value
+
+
+def _is_mask(part: Any) -> bool:
+    """Whether a part of an index is a mask as a list."""
+    return type(part) is list and bool(part) and all(type(x) is bool for x in part)
