@@ -21,6 +21,8 @@ pytestmark = [
     pytest.mark.skipif(not process_group_nccl._available, reason="this torch has no gloo"),
     pytest.mark.filterwarnings("ignore"),
 ]
+# From torch 2.15 on, a group of NCCL is bound to the rank's own GPU where none is named.
+NCCL2 = torch.__version__ >= "2.15"
 OPTIONS = "layout=Strided, requires_grad=false (default), pinned_memory=false (default), memory_format=(nullopt))"
 
 
@@ -56,7 +58,7 @@ def test_a_group_says_of_itself_what_it_says_on_cuda(backend: str | None, device
     assert (dist.get_backend(), dist.get_backend_config(), kinds, objects) == says
     assert group._get_backend(torch.device("cuda")).name() == "nccl"
     assert type(group._get_backend(torch.device("cuda"))) is dist.ProcessGroupNCCL
-    assert str(group.bound_device_id) == str(device)
+    assert str(group.bound_device_id) == str(device or ("cuda:0" if NCCL2 else None))
 
 
 def test_nccl_is_there_while_gpus_are_simulated() -> None:
@@ -144,14 +146,17 @@ REFUSED: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "monitored_barrier": (
         lambda: dist.monitored_barrier(),
         ValueError,
-        "monitored_barrier is only implemented for GLOO backend.",
+        "monitored_barrier requires a group with a CPU-capable backend (e.g. GLOO)."
+        if NCCL2
+        else "monitored_barrier is only implemented for GLOO backend.",
     ),
-    "split_group": (
+}
+if not NCCL2:
+    REFUSED["split_group"] = (
         lambda: dist.split_group(split_ranks=[[0]]),
         RuntimeError,
         "No device associated with the default pg, not safe to split any process groups",
-    ),
-}
+    )
 
 
 def half_moved() -> nn.Module:
@@ -177,9 +182,13 @@ def test_a_barrier_on_a_gpu_that_is_not_there() -> None:
 
 def test_without_a_visible_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    with simulate_cuda(1), pytest.raises(ValueError) as refusal:
+    with simulate_cuda(1), pytest.raises(RuntimeError if NCCL2 else ValueError) as refusal:
         begin()
-    assert str(refusal.value) == "ProcessGroupNCCL is only supported with GPUs, no GPUs found!"
+    assert str(refusal.value) == (
+        "nccl2 requires at least one CUDA device"
+        if NCCL2
+        else "ProcessGroupNCCL is only supported with GPUs, no GPUs found!"
+    )
 
 
 def test_a_group_for_both_takes_tensors_of_both() -> None:
