@@ -419,6 +419,8 @@ import os
 import torch
 import torch.distributed as dist
 from torch import nn
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.tensor import Replicate, Shard, distribute_tensor
 from torch.nn.parallel import DistributedDataParallel as DDP
 from torch.utils.data import DataLoader, TensorDataset
 from torch.utils.data.distributed import DistributedSampler
@@ -427,7 +429,7 @@ from torch.utils.data.distributed import DistributedSampler
 def main():
     rank = int(os.environ["LOCAL_RANK"])
     torch.cuda.set_device(rank)
-    dist.init_process_group("nccl")
+    dist.init_process_group("nccl", device_id=torch.device("cuda", rank))
     torch.manual_seed(rank)
     model = DDP(nn.Linear(4, 2).to(rank), device_ids=[rank])
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -451,9 +453,14 @@ def main():
     dist.broadcast(last, src=1)
     losses = [None, None]
     dist.all_gather_object(losses, loss.item())
+    mesh = init_device_mesh("cuda", (2, 1), mesh_dim_names=("data", "model"))  # split_group makes its groups
+    halves = distribute_tensor(torch.arange(4.0, device=rank), mesh, [Shard(0), Replicate()])
+    whole = halves.full_tensor()
+    dist.all_reduce(whole, group=mesh.get_group("model"))
+    of_mesh = [halves.to_local().tolist(), str(whole.device), whole.tolist()]
     answers = [dist.get_backend(), total.tolist(), str(total.device), torch.equal(*weights), mean.item(), last.tolist()]
     # In one piece, as the ranks share a pipe.
-    os.write(1, (" ".join(map(str, [rank, *answers, len(set(losses))])) + chr(10)).encode())
+    os.write(1, (" ".join(map(str, [rank, *of_mesh, *answers, len(set(losses))])) + chr(10)).encode())
     dist.destroy_process_group()
 
 
@@ -469,8 +476,8 @@ def test_a_script_for_nccl_runs_unchanged_under_torchrun(python, tmp_path):
     run = python(*torchrun, *RUN, "train.py")
     assert run.returncode == 0, run.stderr
     assert sorted(run.stdout.splitlines()) == [
-        "0 nccl [3.0] cuda:0 True 0.5 [1.0, 1.0] 2",
-        "1 nccl [3.0] cuda:1 True 0.5 [1.0, 1.0] 2",
+        "0 [0.0, 1.0] cuda:0 [0.0, 1.0, 2.0, 3.0] nccl [3.0] cuda:0 True 0.5 [1.0, 1.0] 2",
+        "1 [2.0, 3.0] cuda:1 [0.0, 1.0, 2.0, 3.0] nccl [3.0] cuda:1 True 0.5 [1.0, 1.0] 2",
     ]
     assert [line for line in run.stderr.splitlines() if line.startswith("samedevice:")] == [
         "samedevice: 2 simulated GPUs, on the CPU.",

@@ -60,6 +60,12 @@ if _available:
             self.is_high_priority_stream = is_high_priority_stream
             self.config = types.SimpleNamespace()
 
+        def __deepcopy__(self, memo: dict[int, Any]) -> "Options":
+            copy = Options(self.is_high_priority_stream)
+            copy._timeout, copy.config = self._timeout, types.SimpleNamespace(**vars(self.config))
+            copy.global_ranks_in_group, copy.group_name = list(self.global_ranks_in_group), self.group_name
+            return copy
+
     class ProcessGroupNCCL(ProcessGroupGloo):
         """A gloo group that does NCCL's work."""
 
@@ -71,8 +77,10 @@ if _available:
             _tell(rank)
             for namespace in _NAMESPACES:  # before the first group, no operator is looked at
                 state.now.carried_out[namespace] = _collective
-            self.options.global_ranks_in_group = options.global_ranks_in_group
-            self.options.group_name = options.group_name
+            self._options = options
+            of_gloo = super().options  # C++ reads these
+            of_gloo.global_ranks_in_group, of_gloo.group_name = options.global_ranks_in_group, options.group_name
+            self.kept_store = store  # from which the groups begin that it is split into
             self.carrier = ProcessGroup(store, rank, size)
             self.carrier._set_default_backend(ProcessGroup.BackendType.GLOO)
             self.carrier._register_backend(CPU, ProcessGroup.BackendType.GLOO, self)
@@ -80,6 +88,10 @@ if _available:
             self.carrier_name = _NAME.format(options.group_name)
             torch._C._distributed_c10d._register_process_group(self.carrier_name, self.carrier)
             state.now.nccl_groups.add(self)
+
+        @property
+        def options(self) -> Options:  # as it was given, to be copied by torch.distributed.split_group
+            return self._options
 
         def name(self) -> str:
             return "nccl"
@@ -128,13 +140,14 @@ _told = False
 
 
 def _tell(rank: int) -> None:
+    """Say it once: at the first group, which is that of all processes, in the first of these."""
     global _told
-    if not (_told or rank):
-        _told = True
+    first, _told = not _told, True
+    if first and not rank:
         tell(_TOLD)
 
 
-def _carried(group: Any) -> "ProcessGroupNCCL | None":
+def carried(group: Any) -> "ProcessGroupNCCL | None":
     """The gloo group that does a group's work for GPUs, if it was asked for NCCL."""
     if not isinstance(group, ProcessGroup):
         return None
@@ -152,10 +165,10 @@ def _carrier(group: Any) -> Any:
         named = (each.carrier_name for each in state.now.nccl_groups if each.options.group_name == group)
         return next(named, group)
     unboxed = ProcessGroup.unbox(group) if isinstance(group, torch.ScriptObject) else group
-    carried = _carried(unboxed)
-    if carried is None:
+    backend = carried(unboxed)
+    if backend is None:
         return group
-    return carried.carrier.boxed() if unboxed is not group else carried.carrier
+    return backend.carrier.boxed() if unboxed is not group else backend.carrier
 
 
 def _collective(func: Any, args: Any, kwargs: Any) -> Any:
@@ -256,7 +269,7 @@ def barrier(self: Any, *args: Any, **kwargs: Any) -> Any:
 
 def destroy_process_group(group: Any = None) -> None:
     every = group is None or group is distributed_c10d.GroupMember.WORLD
-    gone = [each for each in state.now.nccl_groups if every or each is _carried(group)]
+    gone = [each for each in state.now.nccl_groups if every or each is carried(group)]
     _destroy(group)
     for each in gone:
         torch._C._distributed_c10d._unregister_process_group(each.carrier_name)

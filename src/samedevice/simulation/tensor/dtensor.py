@@ -1,9 +1,12 @@
-"""DTensors whose parts are on simulated GPUs: they say so too.
+"""DTensors whose parts are on simulated GPUs: they say so too, and what others send is waited for at once.
 
-C++ makes a DTensor, and reads the device of its part, which is the CPU there. PyTorch imports the class at the first
-operator on a simulated tensor, often after the simulation began; `started_later` then says what to replace.
+C++ makes a DTensor, and reads the device of its part, which is the CPU there. What a collective brings a DTensor is an
+AsyncCollectiveTensor, which waits when somebody computes with it; here, as where PyTorch traces, it has been waited
+for. PyTorch imports these classes at the first operator on a simulated tensor, often after the simulation began;
+`started_later` then says what to replace.
 """
 
+import functools
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -22,6 +25,9 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
         yield module.DTensor, "is_cuda", property(lambda self: _device(self).type == "cuda")
         yield module.DTensor, "is_cpu", property(lambda self: _device(self) is CPU)
         yield module.DTensor, "get_device", lambda self: -1 if (index := _device(self).index) is None else index
+    collectives = sys.modules.get("torch.distributed._functional_collectives")
+    if collectives is not None:
+        yield collectives, "_maybe_wrap_tensor", _waited_for(collectives._maybe_wrap_tensor)
 
 
 def started_later() -> None:
@@ -32,3 +38,13 @@ def started_later() -> None:
 
 def _device(self: Any) -> torch.device:
     return device_of(self._local_tensor)
+
+
+def _waited_for(wrap: Any) -> Any:
+    @functools.wraps(wrap)
+    def maybe_wrap_tensor(self: torch.Tensor) -> torch.Tensor:
+        if device_of(self).type == "cuda":
+            return torch.ops._c10d_functional.wait_tensor(self)
+        return wrap(self)
+
+    return maybe_wrap_tensor
