@@ -46,8 +46,10 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
 
 def _get_grad(self: torch.Tensor) -> Any:
     kind = type(self)
-    may_warn = (kind is torch.Tensor or kind is SimulatedTensor) and not modes_are_asked() and not self.is_leaf
-    gradient: Any = at_the_caller(_read_grad, self) if may_warn else _read_grad(self)
+    if (kind is torch.Tensor or kind is SimulatedTensor) and not modes_are_asked() and not self.is_leaf:
+        gradient: Any = at_the_caller(_read_grad, self)  # which may warn
+    else:
+        gradient = _read_grad(self)
     if gradient is None or not isinstance(gradient, torch.Tensor):
         return gradient  # None, or what overrides this returns
     if isinstance(self, SimulatedTensor):
@@ -92,9 +94,10 @@ def _set_grad(self: torch.Tensor, gradient: torch.Tensor | None) -> None:
             raise RuntimeError(text.partition("\0")[0])
     before = _read_grad(self)
     _write_grad(self, gradient)
-    if before is not None and before is not gradient:
-        before.__dict__.pop("_samedevice_owner", None)
-        moved_after(before)
+    if before is not None and before is not gradient and (noted := before.__dict__):
+        noted.pop("_samedevice_owner", None)
+        if LEFT_BEHIND in noted:
+            moved_after(before)
 
 
 def _has_dtype_of(gradient: torch.Tensor, tensor: torch.Tensor) -> bool:

@@ -21,6 +21,9 @@ def group_tensors_by_device_and_dtype(lists: Sequence[Sequence[Any]], with_indic
     """ATen/native/ForeachUtils.h: the first list decides; the others, of its length or empty, go along."""
     if not lists or not lists[0]:
         return _group(lists, with_indices)  # which refuses them
+    place = device_of(lists[0][0])
+    if _are_at(place, lists):  # C++ takes it for the CPU, and sorts by dtype
+        return {(place, dtype): group for (_, dtype), group in _group(lists, with_indices).items()}
     groups: _Groups = {}
     for index, first in enumerate(lists[0]):
         here, dtype = device_of(first), first.dtype
@@ -36,6 +39,14 @@ def group_tensors_by_device_and_dtype(lists: Sequence[Sequence[Any]], with_indic
         if with_indices:
             group[1].append(index)
     return groups
+
+
+def _are_at(place: torch.device, lists: Sequence[Sequence[Any]]) -> bool:
+    for tensors in lists:
+        for x in tensors:
+            if x is not None and device_of(x) is not place:
+                return False
+    return True
 
 
 def _check(first: torch.Tensor, here: torch.device, other: torch.Tensor) -> None:

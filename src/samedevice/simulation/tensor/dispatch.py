@@ -27,8 +27,8 @@ from samedevice.simulation.rules import (
     nested_checks,
 )
 from samedevice.simulation.tensor import classes, operators, wrapping
-from samedevice.simulation.tensor.operators import Operator
-from samedevice.simulation.tensor.wrapping import below, call_below, in_inference_mode, wrap, wrap_view
+from samedevice.simulation.tensor.operators import Operator, known
+from samedevice.simulation.tensor.wrapping import below, call_below, in_inference_mode, wrap, wrap_new, wrap_view
 
 NO_GRADIENTS_OF_NESTED = (
     "samedevice does not simulate gradients of nested tensors on a GPU: compute under torch.no_grad(), keep the nested "
@@ -59,7 +59,7 @@ def dispatch(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None
     """
     now = state.now
     device = _shared_device(args, kwargs)
-    operator = operators.known.get(id(func)) or operators.of(func)
+    operator = known.get(id(func)) or operators.of(func)
     if (
         not operator.is_plain
         or wrapping.met_unusual
@@ -76,7 +76,11 @@ def dispatch(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None
     except RuntimeError as error:
         result = _otherwise(operator, args, kwargs or {}, error, call_below)
     if type(result) is torch.Tensor:
-        return wrap_view(result, device) if operator.is_view else wrap(result, device)
+        if operator.is_view:
+            return wrap_view(result, device)
+        if operator.keeps_kind and not result.is_complex() and not result.is_inference():
+            return wrap_new(result, device)
+        return wrap(result, device)
     return _wrapped(operator, result, args, device)
 
 

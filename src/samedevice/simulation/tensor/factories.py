@@ -247,10 +247,24 @@ def like(original: Any) -> Any:
         public = getattr(torch, original.__name__)
         return torch.overrides.handle_torch_function(public, (source,), source, *args, **kwargs)
 
+    # Made of nothing but a tensor, for which there is a short way: each backward begins with ones_like.
+    is_short = original.__name__ in ("empty_like", "ones_like", "zeros_like")
+
     @functools.wraps(original)
     def made_like(
         source: Any = ABSENT, /, *args: Any, device: Any = None, pin_memory: Any = False, **kwargs: Any
     ) -> torch.Tensor:
+        if (
+            is_short
+            and type(source) is SimulatedTensor
+            and device is None
+            and pin_memory is False
+            and source._samedevice_device is not CPU
+            and not modes_are_asked()
+            and not dispatch_modes.now()
+        ):
+            made = _made(original, source._samedevice_device, unwrap(source), *args, **kwargs)
+            return made.requires_grad_() if kwargs.get("requires_grad") else made
         if type(source) is not torch.Tensor and (not isinstance(source, torch.Tensor) or overridden(source)):
             named = {"device": device, "pin_memory": pin_memory}
             return ask(source, args, kwargs | {name: value for name, value in named.items() if value})

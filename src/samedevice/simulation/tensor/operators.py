@@ -8,21 +8,41 @@ import torch
 
 from samedevice.simulation.rules import dtypes
 
-# Views that make up half of the operators of a training step, by methods that do the same and are called faster.
-_FASTER = {
-    torch.ops.aten.detach.default: torch.Tensor.detach,
-    torch.ops.aten.t.default: torch.Tensor.t,
-    torch.ops.aten.view.default: torch.Tensor.view,
+_aten = torch.ops.aten
+
+# The operators that training is made of, by functions of PyTorch's Python that do the same with the same arguments and
+# are called faster: a method or function is bound to its operator when PyTorch is built, an overload looks for it.
+_FASTER: dict[Any, Callable[..., Any]] = {
+    _aten._log_softmax.default: torch._log_softmax,
+    _aten._log_softmax_backward_data.default: torch._log_softmax_backward_data,
+    _aten._softmax.default: torch._softmax,
+    _aten._softmax_backward_data.default: torch._softmax_backward_data,
+    _aten.addmm.default: torch.addmm,
+    _aten.bmm.default: torch.bmm,
+    _aten.clone.default: torch.clone,
+    _aten.detach.default: torch.Tensor.detach,
+    _aten.expand.default: torch.Tensor.expand,
+    _aten.mm.default: torch.mm,
+    _aten.mul.Tensor: torch.mul,
+    _aten.relu.default: torch.relu,
+    _aten.sum.dim_IntList: torch.sum,
+    _aten.t.default: torch.Tensor.t,
+    _aten.transpose.int: torch.transpose,
+    _aten.unsqueeze.default: torch.unsqueeze,
+    _aten.view.default: torch.Tensor.view,
 }
 
 # Views of a tensor as one of another kind.
 _OTHER_KIND = re.compile("nested|complex")
 
+# Operators that make a tensor of another layout.
+_OTHER_LAYOUT = re.compile("nested|sparse|mkldnn|coo|cs[rc]|bs[rc]")
+
 
 class Operator:
     """What dispatch asks of an operator of PyTorch's (an OpOverload) at every call."""
 
-    __slots__ = ("counts_versions", "draws", "function", "is_plain", "is_view", "overload", "refusal_of")
+    __slots__ = ("counts_versions", "draws", "function", "is_plain", "is_view", "keeps_kind", "overload", "refusal_of")
 
     def __init__(self, overload: Any) -> None:
         name = overload._schema.name
@@ -33,6 +53,8 @@ class Operator:
         self.function: Callable[..., Any] = _FASTER.get(overload, own)
         # Whether its result is a view of the kind of tensor that it is given.
         self.is_view = bool(overload.is_view) and "dtype" not in arguments and not _OTHER_KIND.search(name)
+        # Whether its result is strided and not nested if its tensors are so.
+        self.keeps_kind = name.startswith("aten::") and "layout" not in arguments and not _OTHER_LAYOUT.search(name)
         # Whether it draws random numbers. Operators of a program's own classes do not tell.
         self.draws = bool(getattr(overload, "_nondeterministic_seeded", False))
         # Tells of its arguments what CUDA may say of their dtypes.

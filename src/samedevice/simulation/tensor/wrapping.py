@@ -75,6 +75,14 @@ def wrap(tensor: torch.Tensor, device: torch.device, counts_versions: bool = Fal
     return wrapped
 
 
+def wrap_new(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """As `wrap`, of what an operator computed from usual tensors on this GPU, if it is one of these too."""
+    wrapped = _make_subclass(classes.simulated, tensor)
+    wrapped._samedevice_device = device
+    memory.made(_storage(tensor), device.index)
+    return wrapped
+
+
 def wrap_view(view: torch.Tensor, device: torch.device) -> torch.Tensor:
     """As `wrap`, of what an operator made of the memory of a usual tensor on this GPU: it is of the same kind."""
     wrapped = _make_subclass(classes.simulated, view)
