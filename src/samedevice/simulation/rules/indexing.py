@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from samedevice.simulation.device.devices import CPU, not_equal
-from samedevice.simulation.rules import dtypes
+from samedevice.simulation.rules import dtype_refusals
 from samedevice.simulation.rules.errors import found_two_devices
 from samedevice.simulation.rules.tensor_iterator import generated, named, tensor_iterator
 
@@ -32,7 +32,7 @@ def _index_put(operator: Any, operands: Sequence[Any], args: Any) -> torch.devic
     target, values = named(operands, "self"), named(operands, "values")
     device: torch.device = target.device
     if values.device == device or values.tensor.dim() == 0:
-        if (refusal := dtypes.index_put(args)) is not None:
+        if (refusal := dtype_refusals.index_put(args)) is not None:
             _indices_fit(args)
             raise refusal
         return device

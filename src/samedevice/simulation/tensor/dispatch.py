@@ -16,7 +16,8 @@ from samedevice.simulation.device import dispatch_modes, generators
 from samedevice.simulation.device.devices import CPU, device_of, in_forked_child, refuse_absent, resolve
 from samedevice.simulation.rules import (
     composite_kernels,
-    dtypes,
+    dtype_refusals,
+    dtype_texts,
     errors,
     judgement,
     kernel_names,
@@ -25,6 +26,7 @@ from samedevice.simulation.rules import (
     layouts,
     made_inside,
     nested_checks,
+    only_cuda_computes,
 )
 from samedevice.simulation.tensor import classes, operators, wrapping
 from samedevice.simulation.tensor.operators import Operator, known
@@ -70,7 +72,7 @@ def dispatch(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ):
         return _dispatch(operator, func, types, args, kwargs, device)
     if operator.refusal_of is not None and (refusal := operator.refusal_of(args)) is not None:
-        dtypes.refuse(refusal, func, args, kwargs or {}, call_below)
+        dtype_refusals.refuse(refusal, func, args, kwargs or {}, call_below)
     try:
         result = call_below(operator.function, (), args, kwargs or _NOTHING)
     except RuntimeError as error:
@@ -138,7 +140,7 @@ def _compute(operator: Operator, args: Any, kwargs: Any, device: torch.device, c
     if operator.refusal_of is not None and device is not CPU:
         refusal = operator.refusal_of(args)
         if refusal is not None:
-            dtypes.refuse(refusal, operator.overload, args, kwargs, call_below)
+            dtype_refusals.refuse(refusal, operator.overload, args, kwargs, call_below)
     try:
         return call(operator.function, (), args, kwargs)
     except RuntimeError as error:
@@ -153,12 +155,12 @@ def _otherwise(operator: Operator, args: Any, kwargs: Any, error: RuntimeError, 
     """Return what an operator gives on a GPU that failed on the CPU, which computes here, or raise CUDA's error."""
     overload, packet = operator.overload, operator.overload._schema.name.partition("::")[2]
     if not isinstance(error, NotImplementedError):
-        if dtypes.divides_by_zero(overload, args, str(error)):
-            return dtypes.divided_by_zero(overload, args, kwargs, compute)
-        text = dtypes.text_of_cuda(overload, args, str(error))
+        if only_cuda_computes.divides_by_zero(overload, args, str(error)):
+            return only_cuda_computes.divided_by_zero(overload, args, kwargs, compute)
+        text = dtype_texts.text_of_cuda(overload, args, str(error))
         raise error if text is None else RuntimeError(text) from None
-    if packet in dtypes.COMPUTED_IN_FLOAT and ("'Half'" in str(error) or "'BFloat16'" in str(error)):
-        return dtypes.in_float(overload, args, kwargs, compute)
+    if packet in only_cuda_computes.COMPUTED_IN_FLOAT and ("'Half'" in str(error) or "'BFloat16'" in str(error)):
+        return only_cuda_computes.in_float(overload, args, kwargs, compute)
     raise kernel_names.of_cuda(packet, args, kwargs, error) or layout_errors.missing(error, overload) from None
 
 
@@ -238,7 +240,7 @@ def _compose(func: Any, key: Any, args: Any, kwargs: Any) -> Any:
     try:
         result = kernel(*args, **kwargs)
     except RuntimeError as error:
-        text = dtypes.text_of_cuda_composed(func, args, str(error))
+        text = dtype_texts.text_of_cuda_composed(func, args, str(error))
         if text is None:
             raise
         raise RuntimeError(text) from None

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from samedevice.simulation.rules import dtypes
+from samedevice.simulation.rules import dtype_refusals
 
 _aten = torch.ops.aten
 
@@ -58,7 +58,7 @@ class Operator:
         # Whether it draws random numbers. Operators of a program's own classes do not tell.
         self.draws = bool(getattr(overload, "_nondeterministic_seeded", False))
         # Tells of its arguments what CUDA may say of their dtypes.
-        self.refusal_of = dtypes.refusal_of(overload)
+        self.refusal_of = dtype_refusals.refusal_of(overload)
         # Whether it has to count the versions of tensors, which autograd does for all other operators.
         self.counts_versions = name.startswith("aten::_foreach_") and "zero" not in name
         # Whether nothing but its tensors decides where, and with what numbers, it is computed.
