@@ -1,5 +1,8 @@
 """Small tensors of each layout on each device, and PyTorch's texts about devices, for the tests of layouts."""
 
+from collections.abc import Callable
+
+import pytest
 import torch
 
 SAME = "Expected all tensors to be on the same device, but "
@@ -46,3 +49,10 @@ def csr(tensor: torch.Tensor) -> torch.Tensor:
 
 def nested(tensor: torch.Tensor) -> torch.Tensor:
     return torch.nested.nested_tensor([tensor, tensor[:1]])
+
+
+def refused(compute: Callable[[], object], text: str) -> None:
+    """Fail unless this is refused with this text."""
+    with pytest.raises((RuntimeError, TypeError)) as caught:
+        compute()
+    assert str(caught.value) == text
