@@ -14,6 +14,9 @@ from torch.utils.checkpoint import checkpoint
 
 from samedevice import simulate_cuda
 
+# PyTorch compiles its derivatives in forward mode by TorchScript, at the first one of a process.
+pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
+
 HOME = "cuda:1"
 
 
