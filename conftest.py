@@ -12,6 +12,7 @@ import os
 import signal
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import nbval.kernel
@@ -23,6 +24,7 @@ from nbval.plugin import IPyNbCell
 
 from kernels import sockets_as_files
 from lessons.measured import HERE
+from warm_kernels import POSSIBLE, Forks
 
 # As many tests run at once as there are cores, and small tensors gain nothing from a second thread: where two processes
 # wait for each other's threads, a lesson takes four times as long. Set before torch is imported, here and in kernels.
@@ -59,8 +61,17 @@ LONGEST_FIRST = {
     )
 }
 
-# nbval has no option for how it reaches a kernel.
-nbval.kernel.KernelManager = lambda **options: KernelManager(**options, **sockets_as_files())
+
+def kernel_manager(**options: Any) -> KernelManager:
+    manager = KernelManager(**options, **sockets_as_files())
+    # A real GPU's driver is best met by a process that was never forked.
+    if POSSIBLE and os.environ.get("SAMEDEVICE_GPUS") != "real":
+        manager.provisioner = Forks(kernel_spec=manager.kernel_spec, parent=manager)
+    return manager
+
+
+# nbval has no option for how it starts and reaches a kernel.
+nbval.kernel.KernelManager = kernel_manager
 
 
 @pytest.hookimpl(wrapper=True)
