@@ -30,12 +30,10 @@ def checkout(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory):
-    """A Python with torch and pytest, and without samedevice of its own."""
+    """A Python with torch, pytest and pip, all of the environment around it, and without samedevice of its own."""
     folder = tmp_path_factory.mktemp("environment")
-    venv.create(folder, symlinks=True, with_pip=True)
+    venv.create(folder, symlinks=True)
     (packages,) = folder.glob("lib/python*/site-packages")
-    for older in packages.glob("setuptools*"):  # Python 3.11 brings one, which could not build the package
-        shutil.rmtree(older)
     (packages / "ours.pth").write_text("\n".join(site.getsitepackages()), "utf-8")
     return folder
 
