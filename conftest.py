@@ -8,6 +8,7 @@ more GPUs than there are is skipped.
 """
 
 import gc
+import itertools
 import os
 import signal
 from collections.abc import Generator
@@ -24,7 +25,7 @@ from nbval.plugin import IPyNbCell
 
 from kernels import sockets_as_files
 from lessons.measured import HERE
-from warm_kernels import POSSIBLE, Forks
+from warm import POSSIBLE, Forks
 
 # As many tests run at once as there are cores, and small tensors gain nothing from a second thread: where two processes
 # wait for each other's threads, a lesson takes four times as long. Set before torch is imported, here and in kernels.
@@ -61,11 +62,14 @@ LONGEST_FIRST = {
     )
 }
 
+_started_before = itertools.count()
+
 
 def kernel_manager(**options: Any) -> KernelManager:
     manager = KernelManager(**options, **sockets_as_files())
-    # A real GPU's driver is best met by a process that was never forked.
-    if POSSIBLE and os.environ.get("SAMEDEVICE_GPUS") != "real":
+    # The first is an ordinary kernel: where no second follows, a process to fork would be warmed for nothing. And a
+    # real GPU's driver is best met by a process that was never forked.
+    if next(_started_before) and POSSIBLE and os.environ.get("SAMEDEVICE_GPUS") != "real":
         manager.provisioner = Forks(kernel_spec=manager.kernel_spec, parent=manager)
     return manager
 

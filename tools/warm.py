@@ -1,9 +1,9 @@
-"""`Forks`: notebook kernels that are forks of one process, which has imported what each of them begins with.
+"""Processes that are forks of one that has imported PyTorch: notebook kernels (`Forks`), and programs (`run`).
 
-A kernel of its own takes two seconds of the processor to import PyTorch, and the lessons need one each. A fork has it
-at once, and is a process of its own as before: with its own session, environment and folder, and with `__main__` and
-sys.path as `python -m ipykernel_launcher` has them. Only PyTorch's import is not the kernel's own, so what stores the
-lessons' outputs starts ordinary kernels.
+A process of its own takes two seconds of the processor to import PyTorch, and each lesson needs one. A fork has it at
+once, and is a process of its own as before: with its own session, environment and folder, and with `__main__` and
+sys.path as `python -m` and `python -c` have them. Only PyTorch's import is not its own, so what stores the lessons'
+outputs starts ordinary kernels, and so does a test of what a person starts.
 
 Run as a script, this file is the process that is forked.
 """
@@ -16,13 +16,14 @@ import runpy
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
-KERNEL = "ipykernel_launcher"
 # macOS has os.fork too, but its own libraries may fail in a fork.
 POSSIBLE = sys.platform == "linux"
 
@@ -48,21 +49,32 @@ def _ask(question: dict[str, Any]) -> Any:
 
 
 class Fork:
-    """A kernel's process, as far as jupyter_client uses a subprocess.Popen."""
+    """A process for Python's arguments -m or -c, as far as jupyter_client and `run` use a subprocess.Popen."""
 
     stdin = stdout = stderr = None
 
-    def __init__(self, arguments: list[str], cwd: str | None, env: dict[str, str]) -> None:
+    def __init__(
+        self,
+        arguments: list[str],
+        cwd: str | None = None,
+        env: dict[str, str] | None = None,
+        prints: tuple[str, str] = (os.devnull, os.devnull),
+    ) -> None:
+        """Start it; `prints` are the files for what it prints and for its errors."""
+        question = {"arguments": arguments, "cwd": cwd or str(Path.cwd()), "env": env or {**os.environ}}
         self.returncode: int | None = None
-        self.pid: int = _ask({"arguments": arguments, "cwd": cwd or str(Path.cwd()), "env": env})
+        self.pid: int = _ask(question | {"prints": prints})
 
     def poll(self) -> int | None:
         if self.returncode is None:
             self.returncode = _ask({"ended": self.pid})
         return self.returncode
 
-    def wait(self) -> int:
+    def wait(self, timeout: float = float("inf")) -> int:
+        deadline = time.monotonic() + timeout
         while (status := self.poll()) is None:
+            if time.monotonic() > deadline:
+                raise subprocess.TimeoutExpired("a fork", timeout)
             time.sleep(0.01)
         return status
 
@@ -88,23 +100,38 @@ class Forks(LocalProvisioner):
     process: Any = None
 
     async def launch_kernel(self, cmd: list[str], **options: Any) -> Any:
-        if cmd[:3] != [sys.executable, "-m", KERNEL]:  # of another Python, such as Colab's
+        if cmd[:3] != [sys.executable, "-m", "ipykernel_launcher"]:  # of another Python, such as Colab's
             return await super().launch_kernel(cmd, **options)
-        self.process = Fork(cmd[3:], options.get("cwd"), options["env"])
+        self.process = Fork(cmd[1:], options.get("cwd"), options["env"])
         self.pid = self.pgid = self.process.pid  # os.setsid() makes it a group of its own
         self.cwd = options.get("cwd")
         return self.connection_info
 
 
+def run(code: str, timeout: float) -> subprocess.CompletedProcess[str]:
+    """What `python -c` prints and how it ends, of a program in which PyTorch's import is not the point."""
+    if not POSSIBLE:
+        command = [sys.executable, "-c", code]
+        return subprocess.run(command, capture_output=True, encoding="utf-8", timeout=timeout)
+    with tempfile.TemporaryDirectory(prefix="run-") as folder:
+        printed, errors = Path(folder) / "printed", Path(folder) / "errors"
+        process = Fork(["-c", code], prints=(str(printed), str(errors)))
+        try:
+            status = process.wait(timeout)
+        finally:
+            process.kill()
+        return subprocess.CompletedProcess(code, status, printed.read_text("utf-8"), errors.read_text("utf-8"))
+
+
 def serve() -> None:
-    """Answer each line of standard input: with a new kernel's process, or with how one ended."""
+    """Answer each line of standard input: with a new process, or with how one ended."""
     gc.disable()
     os.environ["JPY_PARENT_PID"] = str(os.getpid())  # with which its kernels end: ipykernel reads it as it is imported
     import ipykernel.kernelapp
     import torch.distributed.tensor  # which torch imports at a process's first tensor of a subclass
 
     assert ipykernel.kernelapp and torch
-    gc.freeze()  # a million objects that each collection in a kernel would look at, and copy
+    gc.freeze()  # a million objects that each collection in a fork would look at, and copy
     gc.enable()
     for line in sys.stdin:
         question = json.loads(line)
@@ -112,24 +139,35 @@ def serve() -> None:
             process, status = os.waitpid(question["ended"], os.WNOHANG)
             print(json.dumps(os.waitstatus_to_exitcode(status) if process else None), flush=True)
         elif os.fork() == 0:
-            become_a_kernel(**question)
+            become(**question)
             return
 
 
-def become_a_kernel(arguments: list[str], cwd: str, env: dict[str, str]) -> None:
+def become(arguments: list[str], cwd: str, env: dict[str, str], prints: list[str]) -> None:
+    """In a fork: be what python would be with these arguments."""
     os.setsid()
     # Answered only now: who ends a kernel ends its group, and until here that was the group of the process forked.
     print(os.getpid(), flush=True)
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for stream in range(3):
-        os.dup2(nowhere, stream)
-    os.close(nowhere)
+    for stream, file in enumerate([os.devnull, *prints]):
+        with open(file, "r+" if file == os.devnull else "x") as opened:  # noqa: PTH123
+            os.dup2(opened.fileno(), stream)
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(env, JPY_PARENT_PID=str(os.getppid()))
-    sys.path[0] = cwd
-    sys.argv = [KERNEL, *arguments]
-    runpy.run_module(KERNEL, run_name="__main__", alter_sys=True)
+    option, program, *rest = arguments
+    if option == "-m":
+        sys.path[0], sys.argv = cwd, [option, *rest]
+        runpy.run_module(program, run_name="__main__", alter_sys=True)
+        return
+    sys.path[0], sys.argv = "", [option, *rest]
+    main = sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        exec(compile(program, "<string>", "exec"), vars(main))
+    except Exception as error:  # shown without this file's frame
+        assert error.__traceback__
+        below = error.__traceback__.tb_next
+        sys.excepthook(type(error), error.with_traceback(below), below)
+        sys.exit(1)
 
 
 if __name__ == "__main__":

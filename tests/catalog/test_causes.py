@@ -1,9 +1,6 @@
 """The lines of every cause really fail, with the message that it names, and the mended lines really run."""
 
 import contextlib
-import functools
-import subprocess
-import sys
 import traceback
 
 import pytest
@@ -11,6 +8,7 @@ import torch
 
 from samedevice import explain, simulate_cuda
 from samedevice.catalog import Cause, load
+from warm import run
 
 CAUSES = load().causes
 RAISED = [pytest.param(cause, id=cause.id) for cause in CAUSES.values() if cause.raises]
@@ -59,7 +57,7 @@ def error_of(cause: Cause, lines: str) -> str:
     if cause.id == "checkpoint_map_location" and torch.cuda.is_available():
         pytest.skip("needs a machine without GPUs")
     if cause.id in AS_A_SCRIPT:
-        return scripts(cause.id)[lines]
+        return error_of_a_script(cause, lines)
     try:
         with contextlib.nullcontext() if cause.id in ON_THE_MACHINE_AS_IT_IS else simulate_cuda(devices=2):
             exec(compile(cause.setup + lines, cause.id, "exec"), {"__name__": cause.id})
@@ -70,29 +68,10 @@ def error_of(cause: Cause, lines: str) -> str:
     return ""
 
 
-@functools.cache
-def scripts(cause_id: str) -> dict[str, str]:
-    """The same for `before` and `after`, each in a process of its own, side by side."""
-    cause = CAUSES[cause_id]
-    start = "" if cause_id in ON_THE_MACHINE_AS_IT_IS else SIMULATION
-    with contextlib.ExitStack() as ended:
-        running = {
-            lines: ended.enter_context(
-                subprocess.Popen(
-                    [sys.executable, "-c", start + cause.setup + lines],
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.PIPE,
-                    encoding="utf-8",
-                )
-            )
-            for lines in (cause.before, cause.after)
-        }
-        try:
-            said = {lines: process.communicate(timeout=60)[1] for lines, process in running.items()}
-        finally:  # of one that takes too long, the pipe would stay open, and a later test would be told of it
-            for process in running.values():
-                process.kill()
-    return {lines: said[lines] if process.returncode else "" for lines, process in running.items()}
+def error_of_a_script(cause: Cause, lines: str) -> str:
+    start = "" if cause.id in ON_THE_MACHINE_AS_IT_IS else SIMULATION
+    process = run(start + cause.setup + lines, timeout=60)
+    return process.stderr if process.returncode else ""
 
 
 @pytest.mark.filterwarnings("ignore:for .* copying from a non-meta parameter:UserWarning")

@@ -4,13 +4,12 @@ Lesson 12 raises its commonest words. These are the others, and those of a backw
 """
 
 import json
-import subprocess
-import sys
 
 import pytest
 
 from samedevice import explain
 from samedevice.catalog import load
+from warm import run
 
 SCRIPT = """
 import json
@@ -157,7 +156,7 @@ RUN = ["checkpoints_that_are_not_reentrant", "heads_in_turn_with_the_flag", "two
 @pytest.fixture(scope="module")
 def said() -> dict[str, str]:
     script = f"PROGRAMS = {[*RAISED, *MARKED_TWICE, *RUN]}\n{SCRIPT}"
-    process = subprocess.run([sys.executable, "-c", script], capture_output=True, encoding="utf-8", timeout=200)
+    process = run(script, timeout=200)
     assert process.returncode == 0, process.stderr
     found: dict[str, str] = json.loads(process.stdout)
     return found

@@ -1,13 +1,12 @@
 """What PyTorch says of FSDP and DTensor is raised, in a process of its own, word for word as the catalog has it."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
 from samedevice import explain
 from samedevice.catalog import load
+from warm import run
 
 SCRIPT = """
 import json
@@ -96,7 +95,7 @@ MESSAGES = {
 
 @pytest.fixture(scope="module")
 def said() -> dict[str, str]:
-    process = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, encoding="utf-8", timeout=120)
+    process = run(SCRIPT, timeout=120)
     assert process.returncode == 0, process.stderr
     found: dict[str, str] = json.loads(process.stdout)
     return found

@@ -1,12 +1,14 @@
-"""A kernel that is a fork of a warm process is a process of its own, as one is that a command started."""
+"""A fork of a warm process is a process of its own, as one is that a command started: a kernel, and a program."""
 
+import subprocess
+import sys
 from queue import Empty
 
 import pytest
 from jupyter_client.manager import KernelManager
 
 from kernels import sockets_as_files
-from warm_kernels import POSSIBLE, Forks
+from warm import POSSIBLE, Forks, run
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not POSSIBLE, reason="kernels are forked on Linux only")]
 
@@ -84,3 +86,23 @@ def test_it_is_interrupted_and_one_that_dies_is_dead(kernel):
     assert one.manager.provisioner.process.wait() == 3
     assert not one.manager.is_alive()
     assert kernel().printed("print(1)") == "1\n"
+
+
+PROGRAM = """
+import os, sys, __main__
+own = [name for name in vars() if not name.startswith("__")]  # Python 3.11 begins with __annotations__
+print(__name__, own, vars() is vars(__main__), __main__.__spec__, sys.argv, sys.path, os.getcwd())
+def fail(): raise ValueError("at last")
+"""
+
+
+@pytest.mark.parametrize("end", ["fail()", "sys.exit(3)", "sys.exit('a word')", "os._exit(4)", "os.abort()", "pass"])
+def test_a_program_prints_and_ends_as_under_python(end):
+    ordinary = subprocess.run([sys.executable, "-c", PROGRAM + end], capture_output=True, text=True)
+    forked = run(PROGRAM + end, timeout=60)
+    assert (forked.returncode, forked.stdout, forked.stderr) == (ordinary.returncode, ordinary.stdout, ordinary.stderr)
+
+
+def test_a_program_that_waits_for_ever_is_ended():
+    with pytest.raises(subprocess.TimeoutExpired):
+        run("import time; time.sleep(1000)", timeout=0.1)
