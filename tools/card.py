@@ -22,7 +22,8 @@ def drawing(assets: Path) -> str:
 
 
 def main() -> int:
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    browsers = ("chromium", "chromium-headless-shell", "chromium-browser", "google-chrome")
+    chromium = next(filter(None, map(shutil.which, browsers)), None)
     if not chromium:
         print("make card needs Chromium or Chrome, and none is installed here.", file=sys.stderr)
         return 2

@@ -97,7 +97,8 @@ def _served(folder: str) -> Iterator[str]:
 
 
 def main() -> int:
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    browsers = ("chromium", "chromium-headless-shell", "chromium-browser", "google-chrome")
+    chromium = next(filter(None, map(shutil.which, browsers)), None)
     if not chromium:
         print("make pictures needs Chromium or Chrome, and none is installed here.", file=sys.stderr)
         return 2
