@@ -174,11 +174,3 @@ def test_a_class_of_a_program_can_be_freed_after_its_tensors(two_gpus: None) -> 
     gc.collect()  # the twin, which holds the class
     gc.collect()
     assert made() is None
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_a_mask_on_a_gpu_makes_no_masked_tensor() -> None:
-    cpu, gpu = torch.ones(2), torch.ones(2, device="cuda")
-    for data, mask in ((gpu, gpu > 0), (cpu, gpu > 0), (gpu, cpu > 0)):
-        with pytest.raises(NotImplementedError, match="keep MaskedTensor on the CPU"):
-            torch.masked.masked_tensor(data, mask)

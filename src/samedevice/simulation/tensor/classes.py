@@ -68,6 +68,11 @@ def is_jagged(kind: Any) -> bool:
     return bool(kind.__module__ == "torch.nested._internal.nested_tensor" and kind.__name__ == "NestedTensor")
 
 
+def holds_tensors(kind: Any) -> bool:
+    """Whether this is one of PyTorch's classes that compute with the tensors that they hold, wherever these are."""
+    return is_jagged(kind) or kind is torch.masked.MaskedTensor
+
+
 def refuse_class(kind: type) -> NoReturn:
     raise NotImplementedError(
         f"samedevice does not simulate tensors of a class with a __torch_dispatch__ of its own on a GPU: keep "

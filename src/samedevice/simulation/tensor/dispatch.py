@@ -88,7 +88,7 @@ def dispatch(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None
 
 def _dispatch(operator: Operator, func: Any, types: Any, args: Any, kwargs: Any, device: torch.device | None) -> Any:
     """Do what `dispatch` does, whatever the operator and its tensors are."""
-    if wrapping.met_jagged and any(classes.is_jagged(kind) for kind in types):
+    if wrapping.met_holders and any(classes.holds_tensors(kind) for kind in types):
         return NotImplemented  # it computes with the tensors that it holds, which come here in their turn
     now = state.now
     if now.carried_out and func.namespace in now.carried_out:

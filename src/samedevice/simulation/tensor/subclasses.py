@@ -1,6 +1,7 @@
 """Tensors made into another class: nn.Parameter(x), x.as_subclass(C), Tensor._make_subclass(C, x)."""
 
 import functools
+import types
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,16 +9,16 @@ import torch
 from torch.nested._internal import nested_tensor
 
 from samedevice.simulation.device.devices import CPU, device_of
-from samedevice.simulation.tensor.classes import is_jagged, original_of, refuse_class, twin_of
+from samedevice.simulation.tensor.classes import holds_tensors, original_of, refuse_class, twin_of
 from samedevice.simulation.tensor.dispatch import refuse_gradients_of_nested
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
-from samedevice.simulation.tensor.wrapping import meet_jagged, unwrap
+from samedevice.simulation.tensor.wrapping import meet_holders, unwrap
 
 _new_parameter = torch.nn.Parameter.__new__
 _make_subclass = torch.Tensor._make_subclass
 _make_wrapper_subclass = torch.Tensor._make_wrapper_subclass
 _as_subclass = torch.Tensor.as_subclass
-_new_masked_tensor = torch.masked.MaskedTensor.__new__
+_validate_members = torch.masked.MaskedTensor._validate_members
 _DEVICE = 6  # where the device stands among the arguments of _make_wrapper_subclass
 
 
@@ -28,7 +29,11 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     yield torch.Tensor, "_make_wrapper_subclass", staticmethod(make_wrapper_subclass)
     yield torch.Tensor, "as_subclass", as_subclass
     yield nested_tensor.NestedTensor, "_samedevice_device", property(lambda jagged: device_of(jagged._values))
-    yield torch.masked.MaskedTensor, "__new__", staticmethod(new_masked_tensor)
+    yield torch.masked.MaskedTensor, "_validate_members", validate_members
+    yield torch.masked.MaskedTensor, "_samedevice_device", property(lambda masked: device_of(masked._masked_data))
+    yield torch.masked.MaskedTensor, "device", property(device_of)
+    yield torch.masked.MaskedTensor, "is_cuda", property(lambda masked: device_of(masked).type == "cuda")
+    yield torch.masked.MaskedTensor, "is_cpu", property(lambda masked: device_of(masked) is CPU)
 
 
 @functools.wraps(_new_parameter)  # its name stands in what Python says of a wrong argument
@@ -56,20 +61,27 @@ def make_subclass(cls: Any, data: Any, require_grad: bool = False, **options: An
 
 @functools.wraps(_make_wrapper_subclass)
 def make_wrapper_subclass(cls: Any, *args: Any, **kwargs: Any) -> Any:
-    if is_jagged(cls):
-        meet_jagged()
-    if is_jagged(cls) and args[_DEVICE].type == "cuda":  # with this device in C++, autograd would end the process
-        return _make_wrapper_subclass(cls, *args[:_DEVICE], CPU, *args[_DEVICE + 1 :], **kwargs)
-    if torch.device(kwargs.get("device") or "cpu").type == "cuda":  # autograd would end the process
+    if holds_tensors(cls):
+        meet_holders()
+    device = args[_DEVICE] if len(args) > _DEVICE else kwargs.get("device")
+    if torch.device(device or "cpu").type != "cuda":
+        return _make_wrapper_subclass(original_of(cls), *args, **kwargs)
+    if not holds_tensors(cls):
         refuse_class(cls)
-    return _make_wrapper_subclass(original_of(cls), *args, **kwargs)
+    # With a GPU's device in C++, autograd would end the process.
+    if len(args) > _DEVICE:
+        return _make_wrapper_subclass(cls, *args[:_DEVICE], CPU, *args[_DEVICE + 1 :], **kwargs)
+    return _make_wrapper_subclass(cls, *args, **(kwargs | {"device": CPU}))
 
 
-@functools.wraps(_new_masked_tensor)
-def new_masked_tensor(cls: Any, data: Any, mask: Any, requires_grad: bool = False) -> Any:
-    if isinstance(data, SimulatedTensor) or isinstance(mask, SimulatedTensor):
-        refuse_class(original_of(cls))
-    return _new_masked_tensor(cls, data, mask, requires_grad)
+@functools.wraps(_validate_members)
+def validate_members(self: Any) -> None:
+    """MaskedTensor._validate_members, for which data and mask are of one class on whichever devices they are."""
+    data, mask = self._masked_data, self._masked_mask
+    if isinstance(data, SimulatedTensor) != isinstance(mask, SimulatedTensor):
+        data, mask = (unwrap(x) if isinstance(x, SimulatedTensor) else x for x in (data, mask))
+        self = types.SimpleNamespace(_masked_data=data, get_mask=lambda: mask)  # all that it looks at
+    _validate_members(self)
 
 
 def as_subclass(self: torch.Tensor, cls: Any) -> Any:

@@ -17,7 +17,7 @@ from samedevice.simulation.device.devices import CPU, device_of, resolve
 from samedevice.simulation.rules import layout_errors
 from samedevice.simulation.stand_ins import ABSENT, overridden
 from samedevice.simulation.tensor import functorch, nested_gradients
-from samedevice.simulation.tensor.classes import dispatches_itself, is_jagged, refuse_class, twin_of
+from samedevice.simulation.tensor.classes import dispatches_itself, holds_tensors, is_jagged, refuse_class, twin_of
 from samedevice.simulation.tensor.method_arguments import arguments_first, subclasses_first
 from samedevice.simulation.tensor.set_data import exchange, moved_after
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
@@ -95,7 +95,7 @@ def move(
         if dtype is None and memory_format in (None, torch.preserve_format):
             return tensor
         return _to(tensor, tensor.dtype if dtype is None else dtype, memory_format=memory_format)
-    if is_jagged(type(tensor)) and device.type in ("cuda", "cpu"):
+    if holds_tensors(type(tensor)) and device.type in ("cuda", "cpu"):
         return _ToCopy.apply(tensor, device, dtype, memory_format, non_blocking)
     if dispatches_itself(type(tensor)):
         if device.type == "cuda" and not isinstance(tensor, torch._subclasses.FakeTensor):
@@ -113,10 +113,10 @@ def move(
 
 
 def _copied(tensor: torch.Tensor, device: torch.device, dtype: Any, memory_format: Any) -> torch.Tensor:
-    if is_jagged(type(tensor)):
+    if holds_tensors(type(tensor)):
         with dispatch_modes.asking():
-            jagged: torch.Tensor = torch.ops.aten._to_copy.default(tensor, dtype=dtype, device=device)
-        return jagged
+            held: torch.Tensor = torch.ops.aten._to_copy.default(tensor, dtype=dtype, device=device)
+        return held
     copy = _to(unwrap(tensor), tensor.dtype if dtype is None else dtype, copy=True, memory_format=memory_format)
     if device.type == "cuda" or functorch.is_wrapped(copy):
         return wrap(copy, device)
@@ -200,8 +200,8 @@ def type_(self: torch.Tensor, dtype: Any = None, non_blocking: bool = False, **k
     if kwargs:
         return _type(self, dtype, non_blocking, **kwargs)  # refused, by PyTorch
     if dtype is None:
-        if is_jagged(type(self)):
-            return type_(self._values)
+        if holds_tensors(type(self)):
+            return type_(self._values if is_jagged(type(self)) else self._masked_data)
         if not isinstance(self, SimulatedTensor):
             return _type(self)
         try:

@@ -24,15 +24,15 @@ met_complex = False
 met_inference = False
 met_nested = False
 met_layouts = False  # whether any tensor was sparse or nested
-met_jagged = False  # whether a jagged nested tensor was made
+met_holders = False  # whether a tensor was made that computes with those it holds
 met_unusual = False  # whether any of these was
 _wrapped_any = False  # whether any was made
 
 
-def meet_jagged() -> None:
-    """Note that a jagged nested tensor was made."""
-    global met_jagged, met_unusual
-    met_jagged = met_unusual = True
+def meet_holders() -> None:
+    """Note that a tensor was made that computes with those it holds: a jagged nested one, or a MaskedTensor."""
+    global met_holders, met_unusual
+    met_holders = met_unusual = True
 
 
 def wrap(tensor: torch.Tensor, device: torch.device, counts_versions: bool = False) -> torch.Tensor:
