@@ -25,7 +25,7 @@ RUNS = 15
 
 # Sizes of input, hidden and output layer; batch; steps in a run; what a simulated GPU may cost at most.
 STEPS = {
-    "small": ((64, 128, 10), 32, 200, 5.0),
+    "small": ((64, 128, 10), 32, 200, 3.0),
     "medium": ((512, 1024, 10), 256, 8, 1.15),
     "large": ((1024, 2048, 10), 1024, 1, 1.1),
 }
