@@ -31,3 +31,4 @@ def two_gpus(request: pytest.FixtureRequest) -> Iterator[None]:
     torch.set_num_threads(1)
     with simulate_cuda(devices=getattr(request, "param", 2)):
         yield
+    torch.use_deterministic_algorithms(False)  # Lightning sets it, and leaves it so

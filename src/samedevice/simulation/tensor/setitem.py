@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from samedevice.simulation.device import dispatch_modes
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.stand_ins import at_the_caller, overridden
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
@@ -62,11 +63,11 @@ def _apart(self: torch.Tensor, index: Any, value: Any) -> tuple[Any, Any]:
     index, with a warning. From torch 2.15 on, a Python number beside one mask or index goes to masked_fill_ or
     index_fill_ at once (torch/csrc/autograd/python_variable_indexing.cpp); a number as a tensor goes to index_put_.
     """
+    if not any(isinstance(x, SimulatedTensor) for x in (self, value, *_parts(index))):
+        return index, value
     place = device_of(self)
     parts = tuple(torch.tensor(part, device=place) if _is_mask(part) else part for part in _parts(index))
     tensors = [part for part in parts if isinstance(part, torch.Tensor)]
-    if not any(isinstance(x, SimulatedTensor) for x in (self, value, *tensors)):
-        return index, value
     # Of lists, of bool and of masks without dimensions C++ makes indices beside `self`, which is the CPU here.
     beside = all(
         device_of(part) == place and part.dim() if isinstance(part, torch.Tensor) else _is_of_a_view(part)
@@ -79,7 +80,9 @@ def _apart(self: torch.Tensor, index: Any, value: Any) -> tuple[Any, Any]:
         torch.empty(0)[torch.empty(0, dtype=torch.uint8)]  # PyTorch's own warning
         parts = tuple(part.bool() if any(part is mask for mask in masks) else part for part in parts)
     if number and not beside:
-        value = torch.scalar_tensor(value, dtype=self.dtype, device=CPU)
+        with dispatch_modes.unseen():  # but for the last step, as in C++ (valueToTensor)
+            value = torch.scalar_tensor(value, dtype=self.dtype, device=CPU)
+        value = torch.ops.aten.lift_fresh.default(value)
     return parts if isinstance(index, tuple) else parts[0], value
 
 
