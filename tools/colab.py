@@ -165,7 +165,9 @@ def whole(folder: Path, lesson: str) -> dict[str, object]:
     alone, report = folder / lesson / "notebooks", folder / f"{lesson}.xml"
     alone.mkdir(parents=True)
     shutil.copy(ROOT / f"notebooks/{lesson}.ipynb", alone)
-    command = [sys.executable, "-m", "pytest", "-c", os.devnull, "--rootdir", str(alone.parent), "-ra"]
+    # conftest.py imports from tools, which pyproject.toml would name; a kernel, which inherits PYTHONPATH, is not to.
+    pytest = f"import sys; sys.path[:0] = {[str(ROOT), str(ROOT / 'tools')]}; import pytest; sys.exit(pytest.main())"
+    command = [sys.executable, "-c", pytest, "-c", os.devnull, "--rootdir", str(alone.parent), "-ra"]
     command += [
         "-p",
         "conftest",
