@@ -36,6 +36,12 @@ CALLED: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
 }
 
 
+@pytest.fixture(autouse=True)
+def no_mode(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PyTorch notes for the whole process whether a mode is on: one that an earlier test never left counts for ever."""
+    monkeypatch.setattr("torch.utils._python_dispatch._is_in_torch_dispatch_mode", False)
+
+
 @pytest.mark.parametrize("case", CALLED)
 def test_an_operator_called_by_its_name_means_the_device_that_it_names(case: str) -> None:
     call, device = CALLED[case]
