@@ -22,6 +22,7 @@ import torch
 
 import results
 from record import programs, questions
+from record.errors import OF_THE_CPU
 from samedevice import simulate_cuda
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -38,6 +39,12 @@ class Comparison(NamedTuple):
     @property
     def same_outcome(self) -> bool:
         return self.simulated is not None and ("error" in self.recorded) == ("error" in self.simulated)
+
+    @property
+    def speaks_of_the_cpu(self) -> bool:
+        """Whether the simulation's error names a kernel of the CPU, or the CPU, where CUDA's does not."""
+        said = (self.simulated or {}).get("message", "")
+        return bool(OF_THE_CPU.search(said)) and not OF_THE_CPU.search(self.recorded.get("message", ""))
 
     @property
     def exact(self) -> bool:
@@ -156,14 +163,34 @@ def replay_modules(rows: list[dict[str, Any]]) -> Iterator[Comparison]:
             yield Comparison(_question(row), _answer(row), modules.ask(case, row["placement"]) if case else None)
 
 
+def replay_dtypes(rows: list[dict[str, Any]]) -> Iterator[Comparison]:
+    from record import dtypes
+    from record.operators import OPERATORS
+
+    def asked(name: str) -> Iterator[dtypes.Case]:
+        if name in there:
+            yield from dtypes.cases(*there[name])
+        if name in dtypes.PAIRS:
+            yield from dtypes.pairs(name)
+
+    there = {" ".join(filter(None, key)): key for key in OPERATORS}
+    with simulate_cuda(devices=1):
+        for name, of_name in itertools.groupby(rows, key=lambda row: str(row["of"])):
+            cases = {(case.number, case.kind, *case.told): case for case in asked(name)}
+            for row in of_name:
+                case = cases.get((row["number"], row["kind"], *row["dtypes"]))
+                yield Comparison(_question(row), _answer(row), dtypes.ask(case) if case else None)
+
+
 REPLAY = {
     "operators": replay_operators,
     "programs": replay_programs,
     "questions": replay_questions,
     "optimizers": replay_optimizers,
     "modules": replay_modules,
+    "dtypes": replay_dtypes,
 }
-WITH_KNOWN_MISSES = ("operators", "questions", "optimizers", "modules")
+WITH_KNOWN_MISSES = ("operators", "questions", "optimizers", "modules", "dtypes")
 
 
 def _question(row: dict[str, Any]) -> str:
@@ -171,6 +198,8 @@ def _question(row: dict[str, Any]) -> str:
         return str(row["program"])
     if "family" in row:
         return f"{row['family']}: {row['question']}"
+    if "of" in row:
+        return f"{row['of']} {row['number']}, {row['kind']}, of {', '.join(row['dtypes'])}"
     if "optimizer" in row:
         return f"{row['optimizer']} {row['number']} on {', '.join(row['placement'])}"
     if "module" in row:
@@ -217,7 +246,8 @@ def main(arguments: list[str]) -> int:
     show = int(arguments[1]) if arguments else 0
     cases = [case for case in found["operators"] if case.simulated is not None]
     asked, lines = found["programs"], found["questions"]
-    for miss in [case for case in [*asked, *cases, *lines] if not case.exact][:show]:
+    dtypes = [case for case in found["dtypes"] if case.simulated is not None]
+    for miss in [case for case in [*asked, *cases, *lines, *dtypes] if not case.exact][:show]:
         print(miss)
     figures = {
         "recorded": {key: header[key] for key in ("torch", "cuda", "asked", "recorded")},
@@ -226,6 +256,9 @@ def main(arguments: list[str]) -> int:
         "skipped": len(found["operators"]) - len(cases),
         "outcome": round(sum(case.same_outcome for case in cases) / len(cases), 5),
         "exact": round(sum(case.exact for case in cases) / len(cases), 5),
+        "dtypes": len(dtypes),
+        "dtypes_outcome": round(sum(case.same_outcome for case in dtypes) / len(dtypes), 5),
+        "dtypes_exact": round(sum(case.exact for case in dtypes) / len(dtypes), 5),
         "programs": len(asked),
         "programs_exact": sum(case.exact for case in asked),
         "questions": len(lines),

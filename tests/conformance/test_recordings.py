@@ -18,7 +18,13 @@ import conformance
 
 # How many of the cases must have the same outcome elsewhere, and how many the same answer. The questions are about what
 # is hard to simulate, and about texts.
-ELSEWHERE = {"operators": (0.995, 0.97), "questions": (0.93, 0.8), "optimizers": (0.97, 0.97), "modules": (0.99, 0.97)}
+ELSEWHERE = {
+    "operators": (0.995, 0.97),
+    "questions": (0.93, 0.8),
+    "optimizers": (0.97, 0.97),
+    "modules": (0.99, 0.97),
+    "dtypes": (0.98, 0.95),
+}
 HEADER = conformance.recording("operators")[0]
 AS_RECORDED = (sys.platform, platform.machine(), torch.__version__.partition("+")[0]) == (
     "linux",
@@ -27,7 +33,14 @@ AS_RECORDED = (sys.platform, platform.machine(), torch.__version__.partition("+"
 )
 
 
-@pytest.fixture(scope="module", params=conformance.WITH_KNOWN_MISSES)
+# 49,000 cases of dtypes take a minute. test_dtypes.py asks some of them each time.
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(what, marks=[pytest.mark.slow] if what == "dtypes" else [])
+        for what in conformance.WITH_KNOWN_MISSES
+    ],
+)
 def what(request):
     return request.param
 
@@ -65,6 +78,10 @@ class TestAsRecorded:
             f"{len(gone)} known misses now answer as CUDA does. Take these lines out of {file.name}:\n"
             + "\n".join(gone)
         )
+
+    def test_no_error_on_one_gpu_speaks_of_the_cpu(self, what, replayed):
+        if what == "dtypes":
+            assert not (leaks := [case for case in replayed if case.speaks_of_the_cpu]), told(leaks)
 
 
 @pytest.mark.skipif(AS_RECORDED, reason="compared case by case above")

@@ -15,7 +15,7 @@ from random_programs.rules import CPU
 ELEMENTWISE = sampled_from(("add", "mul", "div", "eq", "maximum", "lt", "atan2", "pow", "sub"))
 OF_TRUTH_VALUES = sampled_from(("add", "mul", "div", "eq"))
 WITH_NUMBER = sampled_from(
-    ("{} * 2", "1 + {}", "{} > 0", "torch.exp({})", "3 - {}.float()", "torch.relu({})", "{}.abs()")
+    ("{} * 2", "1 + {}", "{} > 0", "torch.exp({})", "3 - {}.float()", "torch.relu({})", "{}.float().abs()")
 )
 IN_PLACE = sampled_from(("add_", "mul_", "+=", "div_", "copy_", "eq_"))
 IN_PLACE_ALONE = sampled_from((

@@ -12,6 +12,7 @@ import torch
 from torch.nn import functional as F  # noqa: N812
 
 from random_programs.rules import Refused
+from record.errors import OF_THE_CPU
 
 NAMES = 10  # x0 to x9
 
@@ -131,6 +132,10 @@ class Program:
         found = _outcome(text, self.here)
         if _without_names(found) != _without_names(expected):
             self._differ(f"raised {_said(found)}\nexpected {_said(expected)}")
+        if found and not line.refused and not self.cuda_only and OF_THE_CPU.search(found[1]):
+            used = [device for name, device in self.devices.items() if re.search(rf"\b{name}\b", text)]
+            if used and all(device.startswith("cuda") for device in used):
+                self._differ(f"raised {_said(found)}\nexpected no word of the CPU")
         if expected is None:
             for name in names:
                 self._born.pop(name, None)  # a name may be an earlier tensor's

@@ -10,6 +10,7 @@ import json
 import mmap
 import os
 import platform
+import re
 import signal
 import subprocess
 import sys
@@ -23,6 +24,12 @@ from record.errors import ABOUT_DEVICES, not_asked
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 60  # for one operator or program
 SECONDS_FOR_A_LINE = 20
+STICKY = re.compile("CUDA error: (device-side assert|an illegal memory|misaligned|unspecified launch|an illegal instr)")
+BROKEN = 3  # how a fork ends in which a GPU can answer no more
+
+
+class BrokenGpuError(Exception):
+    """A kernel failed on a real GPU, which answers nothing else in this process. The answers before it are whole."""
 
 
 def main(arguments: list[str]) -> None:
@@ -39,8 +46,9 @@ def main(arguments: list[str]) -> None:
         where = ", ".join(torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count()))
     for what in wanted:
         answers, lost = gather(what)
-        if len(lost) > 50:
-            raise SystemExit(f"{len(lost)} {what} ended the process that asked them: CUDA does not work here.")
+        started_before = sum("driver initialization failed" in answer.get("message", "") for answer in answers)
+        if len(lost) > 50 or started_before:  # by the process whose forks ask
+            raise SystemExit(f"{len(lost) + started_before} {what} could not be asked: CUDA works in no fork here.")
         header = {
             "torch": torch.__version__,
             "cuda": torch.version.cuda,
@@ -100,8 +108,14 @@ def work(what: str, start: int, step: int) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what programs and compilers print is no answer
     os.dup2(1, 2)
     # PyTorch refuses CUDA in a fork once anything asked for it: op_db, which asks as it is imported, is to find none.
+    # The variable hides them from NVML, too, which torch.cuda.device_count() asks first.
     count, torch._C._cuda_getDeviceCount = torch._C._cuda_getDeviceCount, lambda: 0
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""
     questions = list(QUESTIONS[what]())
+    os.environ.pop("CUDA_VISIBLE_DEVICES")
+    if visible is not None:
+        os.environ["CUDA_VISIBLE_DEVICES"] = visible
     torch._C._cuda_getDeviceCount = count
     reached = mmap.mmap(-1, 8)  # seen by parent and child
     while start < len(questions):
@@ -112,10 +126,13 @@ def work(what: str, start: int, step: int) -> None:
                 reached[:] = at.to_bytes(8, "little")
                 # Ends the process, also where C++ waits for what no kernel does.
                 signal.alarm(SECONDS_FOR_A_LINE if what == "questions" else SECONDS)
-                for answer in questions[at][1]:
-                    print(json.dumps({"at": at} | answer), file=out)
+                try:
+                    for answer in questions[at][1]:
+                        print(json.dumps({"at": at} | answer), file=out)
+                except BrokenGpuError:
+                    os._exit(BROKEN)
             os._exit(0)  # not by way of C++'s destructors, which know of real GPUs only
-        failed = os.waitpid(child, 0)[1] != 0
+        failed = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) not in (0, BROKEN)
         at = int.from_bytes(reached[:], "little")
         if failed:
             print(json.dumps({"at": at, "lost": questions[at][0]}), file=out)
@@ -238,6 +255,24 @@ def placement_questions() -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
         yield " ".join(filter(None, (name, variant))), tables(op, left_out)
 
 
+def dtype_questions() -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
+    from record.dtypes import PAIRS, Case, ask, cases, pairs
+    from record.operators import OPERATORS
+
+    def answers(asked: Iterator[Case]) -> Iterator[dict[str, Any]]:
+        for case in asked:
+            found = ask(case)
+            if STICKY.search(found.get("message", "")):
+                raise BrokenGpuError
+            if not not_asked(found.get("message", "")) and found.get("error") != "OutOfMemoryError":
+                yield {"of": case.name, "number": case.number, "kind": case.kind, "dtypes": case.told} | found
+
+    for name, variant in OPERATORS:
+        yield " ".join(filter(None, (name, variant))), answers(cases(name, variant))
+    for name in PAIRS:
+        yield name, answers(pairs(name))
+
+
 QUESTIONS = {
     "programs": program_questions,
     "questions": line_questions,
@@ -245,6 +280,7 @@ QUESTIONS = {
     "optimizers": optimizer_questions,
     "modules": module_questions,
     "placements": placement_questions,
+    "dtypes": dtype_questions,
 }
 
 if __name__ == "__main__":

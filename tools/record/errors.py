@@ -7,9 +7,13 @@ import re
 NOT_ASKED = re.compile(
     r"\bcu(FFT|BLAS|SOLVER|SPARSE|DNN|RAND)|CUDA (error|out of memory)|INTERNAL ASSERT|Could not run|nvrtc|"
     r"negative entry|out of bounds|overflow|Declaration:|none are available|compute capability|"
-    r"Invalid (learning rate|beta parameter|epsilon)|Learning rate should be",
+    r"Invalid (learning rate|beta parameter|epsilon)|Learning rate should be|infs or NaNs|cannot be negative|"
+    r"rows of lengths along axis|elements of std >= 0|defined only up to|are specified up to|triton|"
+    r"expected a non-empty list of Tensors|can have only 1 value, got 0|The size of tensor a",
     re.IGNORECASE,
 )
+# What an error about tensors that are all on one GPU says only where CUDA's own text does.
+OF_THE_CPU = re.compile(r"\bCPU|\bcpu\b|_cpu|cpu_|MKL|oneDNN|AVX")
 ABOUT_DEVICES = re.compile(r"\bdevices?\b|\bcuda\b|\bcpu\b|torch\.\w*Tensor", re.IGNORECASE)
 
 

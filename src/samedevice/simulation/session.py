@@ -1,6 +1,7 @@
 """Start and stop: the one place where torch is changed and put back."""
 
 import contextlib
+import functools
 import threading
 from collections.abc import Iterator
 from typing import Any, Literal, Protocol
@@ -211,6 +212,9 @@ class _Session:
             kernel for part in (composite, composite_checks, nn, linear_algebra) for kernel in part.kernels()
         )
         state.now.before_nested.append(nested_gradients.start)
+        state.now.before_complex.append(
+            functools.partial(composite_kernels.add, list(nn.kernels_for_complex_tensors()))
+        )
 
     def replace(self, replacements: Iterator[tuple[Any, str, Any]]) -> None:
         """Put replacements in place until the simulation ends."""

@@ -11,13 +11,14 @@ from typing import Any
 import torch
 
 from samedevice.simulation.device.devices import CPU, device_of
-from samedevice.simulation.rules import dtypes
+from samedevice.simulation.rules import cuda_kernels, dtype_refusals, dtypes
 from samedevice.simulation.rules.composite_kernels import Kernel
 from samedevice.simulation.rules.errors import attention_on_several_devices, compare, found_two_devices
 from samedevice.simulation.rules.tensor_iterator import broadcast
 from samedevice.simulation.tensor import functorch
 from samedevice.simulation.tensor.transfers import move
 
+_NOT_NORMALIZED = cuda_kernels.BOOL | cuda_kernels.INTEGERS | cuda_kernels.FLOAT8  # of native/cuda/layer_norm_kernel.cu
 _original_lengths = torch._VF._pack_padded_sequence
 
 
@@ -41,6 +42,26 @@ def kernels() -> Iterator[tuple[str, Kernel]]:
     yield "prelu", _prelu
     yield "rms_norm", _rms_norm
     yield "scaled_dot_product_attention", _attention
+
+
+def kernels_for_complex_tensors() -> Iterator[tuple[str, Kernel]]:
+    """Those that matter from the first complex tensor on."""
+    for name in ("conv1d", "conv2d", "conv3d"):
+        yield name, _complex_convolution
+        yield f"{name}.padding", _complex_convolution
+    for name in ("conv_transpose1d", "conv_transpose2d.input", "conv_transpose3d.input"):
+        yield name, _complex_convolution
+
+
+def _complex_convolution(compose: Any, inputs: Any, weight: Any, bias: Any = None, *rest: Any, **options: Any) -> Any:
+    """native/Convolution.cpp, complex_convolution: types are compared before real tensors are made of complex ones."""
+    if inputs.is_complex() and device_of(inputs) is not CPU:
+        if weight.type() != inputs.type():
+            raise RuntimeError(dtypes.types_differ(inputs, "weight", weight))
+        if bias is not None and bias.dtype is not inputs.dtype:
+            names = dtypes.NAMES_IN_CPP[inputs.dtype], dtypes.NAMES_IN_CPP.get(bias.dtype, str(bias.dtype))
+            raise RuntimeError(f"Input type ({names[0]}) and bias type ({names[1]}) should be the same")
+    return compose(inputs, weight, bias, *rest, **options)
 
 
 def _recurrent(compose: Any, inputs: Any, hidden: Any, parameters: Any, *rest: Any) -> Any:
@@ -200,6 +221,8 @@ def _rms_norm(compose: Any, inputs: Any, normalized_shape: Any, weight: Any = No
     fused = weight is None or weight.dtype is inputs.dtype
     if fused and list(inputs.shape)[-len(shape) :] == shape and (weight is None or list(weight.shape) == shape):
         compare("wrapper_CUDA___fused_rms_norm", ("input", inputs), ("weight", weight))
+        if device_of(inputs) is not CPU and inputs.numel() and inputs.dtype in _NOT_NORMALIZED:
+            raise NotImplementedError(f"\"LayerNormKernelImpl\" not implemented for '{dtypes.NAMES[inputs.dtype]}'")
     return compose(inputs, normalized_shape, weight, *rest)
 
 
@@ -219,6 +242,9 @@ def _batch_norm(compose: Any, inputs: Any, weight: Any, bias: Any, mean: Any, va
     try:
         return compose(inputs, weight, bias, mean, var, *rest)
     except RuntimeError as error:
+        refusal = dtype_refusals.batch_is_normalized((inputs, weight, bias, mean, var, *rest), {})
+        if refusal is not None and not rest[0]:
+            raise refusal from None
         text = _mixed_batch_norm(inputs, weight, bias, by_cudnn)
         if text is not None:
             raise RuntimeError(text) from None

@@ -56,6 +56,18 @@ def start(contributions: Iterable[tuple[str, Kernel]]) -> None:
             register(operator.name(), key, _kernels[operator], False)
 
 
+def add(contributions: Iterable[tuple[str, Kernel]]) -> None:
+    """Put kernels in place that matter only from now on, since each costs at every call of its operator."""
+    library = torch.library.Library("aten", "IMPL")
+    state.now.libraries.append(library)
+    register: Any = library.m.impl
+    for name, kernel in contributions:
+        operator, composition = _composed(name)
+        if composition is not None:
+            for key in ("AutogradCPU", "AutogradMeta"):
+                register(operator.name(), key, functools.partial(kernel, composition), False)
+
+
 def of(operator: Any) -> Kernel | None:
     """The kernel in front of `operator`, if there is one."""
     return _kernels.get(operator)

@@ -2,7 +2,7 @@
 
 aten/src/ATen/native/Convolution.cpp: select_conv_backend, ConvParams, check_input_same_type_as_parameters. cuDNN and
 oneDNN compare types, not ordinals, with texts of their own; whatever they let through, and every native kernel, meets
-the generated check.
+the generated check. Which dtypes are convolved follows from the same choice.
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import torch
 
 from samedevice.simulation.device.devices import CPU
+from samedevice.simulation.rules import cuda_kernels, dtypes
 from samedevice.simulation.rules.errors import accuse, found_two_devices, type_in_errors
 
 
@@ -57,14 +58,51 @@ def compares_types(name: str) -> bool:
     return name == "oneDNN" or "cudnn" in name
 
 
+def refused_dtypes(
+    inputs: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, parameters: Parameters
+) -> Exception | None:
+    """What a convolution on one GPU says of the dtypes of its tensors; None where it computes."""
+    others = [(name, x) for name, x in (("weight", weight), ("bias", bias)) if x is not None]
+    differing = next(((name, x) for name, x in others if x.dtype is not inputs.dtype), None)
+    if inputs.is_complex():  # complex_convolution, which multiplies real ones
+        return None if differing is None else RuntimeError(dtypes.types_differ(inputs, *differing))
+    chosen = method(inputs, weight, True, parameters)
+    if compares_types(chosen):
+        if differing is not None:
+            return RuntimeError(dtypes.types_differ(inputs, *differing))
+        return None if inputs.dtype in _CONVOLVED else _not_of_cudnn(inputs.dtype)
+    if inputs.dtype not in _CONVOLVED:
+        return NotImplementedError(f"\"{_KERNELS[chosen]}\" not implemented for '{dtypes.NAMES[inputs.dtype]}'")
+    if differing is None:
+        return None
+    names = dtypes.NAMES[inputs.dtype], dtypes.NAMES[differing[1].dtype]
+    return RuntimeError(f"expected scalar type {names[0]} but found {names[1]}")
+
+
+_CONVOLVED = cuda_kernels.FLOATING | cuda_kernels.HALVES
+# The methods of CUDA that are not cuDNN's, by the names of their kernels: native/cuda/DepthwiseConv*.cu,
+# NaiveConvolutionTranspose*.cu.
+_KERNELS = {
+    "wrapper_CUDA___conv_depthwise2d": "conv_depthwise2d_forward_cuda",
+    "wrapper_CUDA__conv_depthwise3d": "conv_depthwise3d",
+    "wrapper_CUDA_slow_conv_transpose2d": "slow_conv_transpose2d_out_cuda",
+    "wrapper_CUDA__slow_conv_transpose3d": "slow_conv_transpose3d_out_cuda",
+}
+
+
+def _not_of_cudnn(dtype: torch.dtype) -> Exception:
+    """ATen/cudnn/Types.cpp, getCudnnDataTypeFromScalarType: it has names for three kinds of integers.
+
+    cuDNN then has no way to convolve them: https://github.com/pytorch/pytorch/issues/152992.
+    """
+    if dtype in (torch.uint8, torch.int8, torch.int32):
+        return RuntimeError("GET was unable to find an engine to execute this computation")
+    return RuntimeError(f"getCudnnDataTypeFromScalarType() not supported for {dtypes.NAMES[dtype]}")
+
+
 def _is_depthwise(inputs: torch.Tensor, weight: torch.Tensor, parameters: Parameters) -> bool:
     channels = inputs.size(inputs.dim() - weight.dim() + 1)
-    return (
-        not parameters.transposed
-        and weight.dim() > 3
-        and channels == parameters.groups > 1
-        and weight.size(0) % channels == 0
-    )
+    return not parameters.transposed and channels == parameters.groups > 1 and weight.size(0) % channels == 0
 
 
 def _takes_one_dnn(inputs: torch.Tensor, weight: torch.Tensor, parameters: Parameters) -> bool:

@@ -1,6 +1,7 @@
-"""The dtypes for which CUDA has no kernel and the CPU, which computes here, has one.
+"""What CUDA says of dtypes that an operator does not compute there, decided before the CPU computes.
 
-More of what the CPU computes and CUDA does not is in known_differences.toml.
+cuda_kernels.py says which dtypes a kernel computes. Here is what else decides, and how a refusal is raised after what
+PyTorch checks first.
 """
 
 import functools
@@ -11,12 +12,41 @@ from typing import Any
 import torch
 
 from samedevice.simulation.device.devices import CPU, device_of
-from samedevice.simulation.rules import convolution, dtypes, kernel_names
+from samedevice.simulation.rules import convolution, cuda_kernels, dtypes
 
 
-def refusal_of(operator: Any) -> Callable[[Any], Exception | None] | None:
+def refusal_of(operator: Any) -> Callable[[Any, Any], Exception | None] | None:
     """What tells, of the arguments of this operator, what CUDA may say of their dtypes; None: it computes all."""
-    return _UNCOMPUTED.get(operator._schema.name.partition("::")[2]) if operator in OF_FEWER_DTYPES else None
+    namespace, _, packet = operator._schema.name.partition("::")
+    if namespace != "aten":
+        return None
+    if packet in _CHECKED_FIRST:
+        return _CHECKED_FIRST[packet]
+    if not cuda_kernels.has_one(packet):
+        return None
+    return functools.partial(_of_kernel, packet, cuda_kernels.always_computes(packet))
+
+
+def computes_usual_dtypes(operator: Any) -> bool:
+    """Whether the kernel computes all dtypes but the rare ones, so that it has to be asked only where those are."""
+    packet = operator._schema.name.partition("::")[2]
+    return packet not in _CHECKED_FIRST and cuda_kernels.always_computes(packet) >= cuda_kernels.USUAL
+
+
+def _of_kernel(packet: str, computed: frozenset[torch.dtype], args: Any, kwargs: Any) -> Exception | None:
+    """What the kernel of CUDA says of the dtype that it is asked for; None if it computes it."""
+    first = args[0] if args else None
+    if isinstance(first, torch.Tensor) and first.dtype in computed and "dtype" not in kwargs:
+        return None  # most calls; what the other tensors make of it, a kernel of the CPU refuses, too
+    return by_kernel(packet, args, kwargs)
+
+
+def by_kernel(packet: str, args: Any, kwargs: Any) -> Exception | None:
+    """As `_of_kernel`, of all arguments."""
+    found = cuda_kernels.of(packet, args, kwargs)
+    if found is None or found[1] in found[0].dtypes or cuda_kernels.asks_none(packet, args):
+        return None
+    return _no_kernel(found[0].name, found[1])
 
 
 def refuse(text: Exception, operator: Any, args: Any, kwargs: Any, compute: Callable[..., Any]) -> None:
@@ -30,12 +60,10 @@ def refuse(text: Exception, operator: Any, args: Any, kwargs: Any, compute: Call
     )
     try:
         result = compute(operator._op, (), arguments, named)
-    except NotImplementedError:
-        raise text from None
     except RuntimeError as error:
-        if _ABOUT_DTYPES.search(str(error)):
-            raise text from None
-        return  # told where the operator really runs
+        if not _ABOUT_DTYPES.search(str(error)):
+            return  # told where the operator really runs
+        raise text from None
     # What has no elements reaches no kernel, except of dot; a factor without any is enough.
     result = result[0] if isinstance(result, tuple) else result
     empty = isinstance(text, NotImplementedError) and (
@@ -45,67 +73,88 @@ def refuse(text: Exception, operator: Any, args: Any, kwargs: Any, compute: Call
         raise text
 
 
+def is_computed(packet: str, args: Any, kwargs: Any) -> bool:
+    """Whether CUDA is known to compute this, whatever the CPU does."""
+    found = cuda_kernels.of(packet, args, kwargs)
+    return found is not None and (found[1] in found[0].dtypes or cuda_kernels.asks_none(packet, args))
+
+
 _ABOUT_DTYPES = re.compile(
-    "expected scalar type|following scalar types|mixed dtype|type .* should be the same|can't be cast"
+    "not implemented for '|expected scalar type|following scalar types|mixed dtype|type .* should be the same|"
+    "can't be cast|Unsupported dtype|expected m1 and m2|boolean masks|same dtypes|Only supports floating-point dtypes"
 )
 
 
-def _no_kernel(name: str, tensor: torch.Tensor) -> Exception:
+def _no_kernel(name: str, dtype: torch.dtype) -> Exception:
     """ATen/Dispatch.h: the kernel of this name has no code for the dtype."""
-    return NotImplementedError(f"\"{name}\" not implemented for '{dtypes.name_of(tensor)}'")
+    return NotImplementedError(f"\"{name}\" not implemented for '{dtypes.NAMES[dtype]}'")
 
 
-def _no_integers(name: str, args: Any) -> Exception | None:
-    """native/cuda/Blas.cpp: cuBLAS multiplies no integers. native/cuda/*Pool*.cu, EmbeddingBag.cu: nor do these."""
-    first = args[0]
-    return None if first.is_floating_point() or first.is_complex() else _no_kernel(name, first)
+def _differs(expected: torch.Tensor, found: torch.Tensor) -> Exception:
+    """ATen/core/TensorBase.h, data_ptr: what a kernel that was chosen by one tensor's dtype says of another's."""
+    names = dtypes.NAMES[expected.dtype], dtypes.NAMES[found.dtype]
+    return RuntimeError(f"expected scalar type {names[0]} but found {names[1]}")
 
 
-def _only_floats(name: str, args: Any) -> Exception | None:
-    """native/cuda/Dropout.cu, EmbeddingBag.cu: neither integers nor complex numbers."""
-    return None if args[0].is_floating_point() else _no_kernel(name, args[0])
-
-
-def _no_halves(name: str, args: Any) -> Exception | None:
-    """native/cuda/IGammaKernel.cu, ComplexKernel.cu: no numbers of 16 bits."""
-    return _no_kernel(name, args[0]) if args[0].dtype in (torch.float16, torch.bfloat16) else None
-
-
-def _no_bytes(packet: str, args: Any) -> Exception | None:
-    """native/cuda/UpSample*.cu: images of bytes are for the mode nearest alone."""
-    return _no_kernel(kernel_names.upsampling(packet), args[0]) if args[0].dtype is torch.uint8 else None
-
-
-def _reduces_numbers(name: str, args: Any) -> Exception | None:
-    """native/cuda/ScatterGatherKernel.cu and Indexing.cu: only a sum takes booleans and complex numbers."""
-    first, reduce = args[0], args[4]
-    refused = reduce != "sum" and (first.dtype is torch.bool or first.is_complex())
-    return _no_kernel(name, first) if refused else None
-
-
-def _histogram(args: Any) -> Exception | None:
+def _halves_in_histogram(args: Any, kwargs: Any) -> Exception | None:
     """native/cuda/SummaryOps.cu, _histc_cuda."""
     if args[0].dtype is torch.float16:
         return RuntimeError("HalfTensor is not supported")
-    return _no_kernel("histc", args[0]) if args[0].dtype is torch.bfloat16 else None
+    return by_kernel("histc", args, kwargs)
 
 
-def _one_kind(number: int, args: Any) -> Exception | None:
-    """native/cuda/layer_norm_kernel.cu and group_norm_kernel.cu: how weights, from argument `number` on, are read."""
-    leading = args[0].shape[: args[0].dim() - len(args[1])] if number == 2 else args[0].shape[:1]
-    if 0 in leading:
+def _rows_are_normalized(args: Any, kwargs: Any) -> Exception | None:
+    """native/cuda/layer_norm_kernel.cu: how weights are read."""
+    if 0 in args[0].shape[: args[0].dim() - len(args[1])]:
         return None  # no row, so no kernel
-    if number == 1 and args[0].dtype not in (torch.float16, torch.bfloat16):
-        return None  # native/group_norm.cpp says so for CPU and GPU, by check_mixed_data_type
-    if number == 2 and not args[0].is_floating_point():
-        return _no_kernel("LayerNormKernelImpl", args[0])
-    for parameter in args[number : number + 2]:
-        if isinstance(parameter, torch.Tensor) and parameter.dtype is not args[0].dtype:
-            return RuntimeError(f"expected scalar type {dtypes.name_of(args[0])} but found {dtypes.name_of(parameter)}")
+    if args[0].dtype not in cuda_kernels.FLOATING | cuda_kernels.HALVES:
+        return _no_kernel("LayerNormKernelImpl", args[0].dtype)
+    return _parameters_differ(args[0], args[2:4])
+
+
+def _groups_are_normalized(args: Any, kwargs: Any) -> Exception | None:
+    """native/cuda/group_norm_kernel.cu: how weights are read, that passed check_mixed_data_type of group_norm.cpp."""
+    parameters = [x for x in args[1:3] if isinstance(x, torch.Tensor)]
+    if 0 in args[0].shape[:1] or args[0].dtype not in cuda_kernels.HALVES:
+        return None
+    return _parameters_differ(args[0], parameters) if all(x.dtype is torch.float32 for x in parameters) else None
+
+
+def _parameters_differ(inputs: torch.Tensor, parameters: Any) -> Exception | None:
+    for parameter in parameters:
+        if isinstance(parameter, torch.Tensor) and parameter.dtype is not inputs.dtype:
+            return _differs(inputs, parameter)
     return None
 
 
-def index_put(args: Any) -> Exception | None:
+def batch_is_normalized(args: Any, kwargs: Any) -> Exception | None:
+    """native/cuda/Normalization.cu: in training, statistics of the batch, else the running ones and the input."""
+    inputs, variance, training = args[0], args[4], args[5]
+    computed = cuda_kernels.FLOATING | cuda_kernels.HALVES
+    if inputs.numel() == 0:
+        return None
+    if training:
+        return None if inputs.dtype in computed else _no_kernel("batch_norm_stats_cuda", inputs.dtype)
+    if isinstance(variance, torch.Tensor) and variance.dtype not in computed:
+        return _no_kernel("batch_norm_invert_std_cuda", variance.dtype)
+    return None if inputs.dtype in computed else _no_kernel("batchnorm_forward", inputs.dtype)
+
+
+def _classes_are_weighted(args: Any, kwargs: Any) -> Exception | None:
+    """native/cuda/Loss.cu: the kernel is chosen by the input's dtype, and reads the weights as it."""
+    if isinstance(args[2], torch.Tensor) and args[2].dtype is not args[0].dtype:
+        return _differs(args[0], args[2])
+    return by_kernel("nll_loss_forward", args, kwargs)
+
+
+def _middle(packet: str, args: Any, kwargs: Any) -> Exception | None:
+    """native/cuda/Sorting.cpp, median_impl, sorts all elements, and native/Sorting.cpp speaks of the CPU there, too."""
+    if args[0].is_complex() and len(args) < 2:
+        return RuntimeError(" Sort does not support complex dtypes on CPU")
+    return by_kernel(packet, args, kwargs)
+
+
+def index_put(args: Any, kwargs: Any) -> Exception | None:
     """native/TensorAdvancedIndexing.cpp, make_info, where the CPU would fill by a mask, which converts.
 
     TensorAdvancedIndexingUtils.h, canDispatchToMaskedFill: the mask is beside its tensor, the one value on the CPU.
@@ -122,61 +171,59 @@ def index_put(args: Any) -> Exception | None:
     )
 
 
-def _one_type(args: Any) -> Exception | None:
-    """native/Convolution.cpp, check_input_same_type_as_parameters: what cuDNN convolves is compared by its type."""
-    inputs = args[0]
-    other = next(
-        (x for x in (("weight", args[1]), ("bias", args[2])) if x[1] is not None and x[1].dtype is not inputs.dtype),
-        None,
-    )
-    if other is None:
+def _convolved(args: Any, kwargs: Any) -> Exception | None:
+    if device_of(args[0]) is CPU:
         return None
-    chosen = convolution.method(inputs, args[1], device_of(inputs) is not CPU, convolution.Parameters(*args[3:9]))
-    return RuntimeError(dtypes.types_differ(inputs, *other)) if convolution.compares_types(chosen) else None
+    inputs, weight, bias = args[:3]
+    return convolution.refused_dtypes(inputs, weight, bias, convolution.Parameters(*args[3:9]))
 
 
-_PRODUCTS = {
-    "addmm_cuda": ("mm", "addmm", "addmm_", "addbmm", "addbmm_"),
-    "baddbmm_cuda": ("bmm", "baddbmm", "baddbmm_"),
-    "addmv_impl_cuda": ("mv", "addmv", "addmv_"),
-    "dot": ("dot", "vdot"),
-}
-_OF_FLOATING_POINT = {
-    "avg_pool2d": "avg_pool2d_out_cuda_frame",
-    "avg_pool3d": "avg_pool3d_out_cuda",
-    "max_pool2d_with_indices": "max_pool2d_with_indices_out_cuda_frame",
-    "max_pool3d_with_indices": "max_pool3d_with_indices_out_frame",
-    "_trilinear": "baddbmm_cuda",
-}
-_UNCOMPUTED: dict[str, Callable[[Any], Exception | None]] = {
-    "convolution": _one_type,
-    "native_layer_norm": functools.partial(_one_kind, 2),
-    "native_group_norm": functools.partial(_one_kind, 1),
-    **{packet: functools.partial(_no_integers, name) for name, packets in _PRODUCTS.items() for packet in packets},
-    **{packet: functools.partial(_no_integers, name) for packet, name in _OF_FLOATING_POINT.items()},
-    "native_dropout_backward": functools.partial(_only_floats, "masked_scale"),
-    **dict.fromkeys(
-        ("_embedding_bag", "_embedding_bag_forward_only"), functools.partial(_only_floats, "embedding_bag_cuda")
-    ),
-    "angle": functools.partial(_no_halves, "angle_cuda"),
-    **dict.fromkeys(("igamma", "igamma_"), functools.partial(_no_halves, "igamma_cuda")),
-    **dict.fromkeys(("igammac", "igammac_"), functools.partial(_no_halves, "igammac_cuda")),
-    **{
-        packet: functools.partial(_no_bytes, packet)
-        for packet in ("upsample_bilinear2d", "upsample_bicubic2d", "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa")
-    },
-    **dict.fromkeys(
-        ("scatter_reduce", "scatter_reduce_"),
-        functools.partial(_reduces_numbers, "cuda_scatter_gather_base_kernel_func"),
-    ),
-    **dict.fromkeys(("index_reduce", "index_reduce_"), functools.partial(_reduces_numbers, "index_reduce")),
-    "histc": _histogram,
+def _multiplied(args: Any, kwargs: Any) -> Exception | None:
+    """native/cuda/Blas.cpp, addmm_out_cuda_impl: the dtypes of the two before the kernel."""
+    mat1, mat2 = args[:2]
+    if mat1.dtype is not mat2.dtype:
+        return RuntimeError(dtypes.of_two_dtypes(mat1, mat2))
+    return by_kernel("mm", args, kwargs)
+
+
+def _masked(packet: str, args: Any, kwargs: Any) -> Exception | None:
+    """native/cuda/Indexing.cu, masked_fill__cuda, and IndexKernel.cpp, masked_scatter__cuda: a mask is of booleans."""
+    tensor, mask, source = args[:3]
+    if cuda_kernels.base(packet) == "masked_scatter":
+        if tensor.dtype is not source.dtype:
+            names = f"{dtypes.NAMES[tensor.dtype]} and {dtypes.NAMES[source.dtype]}"
+            return RuntimeError(f"masked_scatter_: expected self and source to have same dtypes but got {names}")
+        if mask.dtype is not torch.bool and mask.dtype in dtypes.NAMES_IN_CPP:
+            name = dtypes.NAMES_IN_CPP[mask.dtype]
+            return RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {name}")
+    elif mask.dtype is not torch.bool:
+        return RuntimeError(f"masked_fill only supports boolean masks, but got dtype {dtypes.NAMES[mask.dtype]}")
+    return _of_kernel(packet, cuda_kernels.USUAL, args, kwargs)
+
+
+def _transformed(args: Any, kwargs: Any) -> Exception | None:
+    """native/cuda/SpectralOps.cpp, _fft_r2c_cufft: a TORCH_CHECK without words of its own."""
+    if args[0].is_floating_point():
+        return None
+    return RuntimeError(
+        "Expected self.is_floating_point() to be true, but got false.  (Could this error message be improved?  If so, "
+        "please report an enhancement request to PyTorch.)"
+    )
+
+
+_MASKED = ("masked_fill", "masked_fill_", "masked_scatter", "masked_scatter_")
+# What more than the dtype that a kernel is asked for decides.
+_CHECKED_FIRST: dict[str, Callable[[Any, Any], Exception | None]] = {
+    "convolution": _convolved,
+    "native_layer_norm": _rows_are_normalized,
+    "native_group_norm": _groups_are_normalized,
+    **dict.fromkeys(("native_batch_norm", "_native_batch_norm_legit", "_batch_norm_with_update"), batch_is_normalized),
+    "nll_loss_forward": _classes_are_weighted,
+    "mm": _multiplied,
+    **{packet: functools.partial(_masked, packet) for packet in _MASKED},
+    "_fft_r2c": _transformed,
+    "histc": _halves_in_histogram,
+    "median": functools.partial(_middle, "median"),
+    "nanmedian": functools.partial(_middle, "nanmedian"),
     **dict.fromkeys(("index_put", "index_put_", "_index_put_impl_"), index_put),
-}
-
-# The operators of which CUDA computes fewer dtypes: see `refusal_of`.
-OF_FEWER_DTYPES = {
-    getattr(getattr(torch.ops.aten, packet), overload)
-    for packet in _UNCOMPUTED
-    for overload in getattr(torch.ops.aten, packet).overloads()
 }

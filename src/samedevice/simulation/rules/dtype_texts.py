@@ -15,7 +15,6 @@ from samedevice.simulation.rules.errors import type_in_errors
 
 # TensorUtils.cpp, checkScalarTypes: the type of an argument, then the function that checks it.
 _ARGUMENT = re.compile(r"but got (torch\.|CPU)(\w+) instead \(while checking arguments for (\w+)\)")
-_TYPES = re.compile(r"Input type \(\S+\) and (weight|bias) type \(\S+\) should be the same")
 _SCALAR_TYPE = re.compile(r"expected scalar type (\w+) but found (\w+)")
 
 
@@ -49,19 +48,6 @@ def _argument(packet: str, text: str) -> str:
     return text.replace("#2", "#1") if packet == "embedding_renorm_" else text
 
 
-def _mm(args: Any, text: str) -> str | None:
-    """native/cuda/Blas.cpp, where the CPU's says m1 and m2."""
-    return text.replace("expected m1 and m2 to", "expected mat1 and mat2 to")
-
-
-def _convolution(args: Any, text: str) -> str | None:
-    """native/Convolution.cpp, check_input_same_type_as_parameters, where the CPU comes to it too."""
-    found = _TYPES.match(text)
-    if found is None:
-        return None
-    return text.replace(found[0], dtypes.types_differ(args[0], found[1], args[1] if found[1] == "weight" else args[2]))
-
-
 def _cross(args: Any, text: str) -> str | None:
     """native/cuda/CrossKernel.cu: a TensorIterator of one dtype."""
     found = _SCALAR_TYPE.fullmatch(text)
@@ -80,45 +66,21 @@ def _expand(args: Any, text: str) -> str | None:
     return text.replace(type_in_errors(given.replace(".cuda", "")), type_in_errors(given), 1)
 
 
+def _index_put(args: Any, text: str) -> str | None:
+    """native/TensorAdvancedIndexing.cpp, _index_put_impl_: masked_fill_ with the one mask (native/cuda/Indexing.cu)."""
+    is_mask = text.startswith("masked_fill_ only supports boolean masks")
+    return "masked_fill only supports boolean masks, but got dtype Byte" if is_mask else None
+
+
 def _trace(args: Any, text: str) -> str | None:
     """native/cuda/TriangularOps.cu, trace_cuda."""
     return "expected a matrix" if text.startswith("trace: expected a matrix") else None
 
 
-def _masked_fill(args: Any, text: str) -> str | None:
-    """native/cuda/Indexing.cu, masked_fill__cuda."""
-    if args[1].dtype == torch.bool:
-        return None
-    return f"masked_fill only supports boolean masks, but got dtype {dtypes.name_of(args[1])}"
-
-
-def _index_put(args: Any, text: str) -> str | None:
-    """native/TensorAdvancedIndexing.cpp, _index_put_impl_: masked_fill_ with the one mask."""
-    is_mask = text.startswith("masked_fill_ only supports boolean masks")
-    return "masked_fill only supports boolean masks, but got dtype Byte" if is_mask else None
-
-
-def _masked_scatter(args: Any, text: str) -> str | None:
-    """native/cuda/IndexKernel.cpp, masked_scatter__cuda: the dtypes before the mask."""
-    tensor, mask, source = args
-    if tensor.dtype != source.dtype:
-        names = f"{dtypes.name_of(tensor)} and {dtypes.name_of(source)}"
-        return f"masked_scatter_: expected self and source to have same dtypes but got {names}"
-    if mask.dtype == torch.bool or mask.dtype not in dtypes.NAMES_IN_CPP:
-        return None
-    return f"masked_scatter_ only supports boolean masks, but got mask with dtype {dtypes.NAMES_IN_CPP[mask.dtype]}"
-
-
 _BY_OPERATOR: dict[str, Callable[[Any, str], str | None]] = {
-    "mm": _mm,
-    "convolution": _convolution,
     "linalg_cross": _cross,
     "max_unpool3d": _max_unpool3d,
     "expand": _expand,
-    "masked_fill": _masked_fill,
-    "masked_fill_": _masked_fill,
-    **dict.fromkeys(("index_put", "index_put_", "_index_put_impl_"), _index_put),
-    "masked_scatter": _masked_scatter,
-    "masked_scatter_": _masked_scatter,
     "trace": _trace,
+    **dict.fromkeys(("index_put", "index_put_", "_index_put_impl_"), _index_put),
 }

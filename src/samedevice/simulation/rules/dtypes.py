@@ -8,7 +8,20 @@ from samedevice.simulation.rules.errors import type_in_errors
 NAMES_IN_CPP = {
     torch.bool: "bool", torch.uint8: "unsigned char", torch.int8: "signed char", torch.int16: "short int",
     torch.int32: "int", torch.int64: "long int", torch.float16: "c10::Half", torch.bfloat16: "c10::BFloat16",
-    torch.float32: "float", torch.float64: "double",
+    torch.float32: "float", torch.float64: "double", torch.complex64: "c10::complex<float>",
+    torch.complex128: "c10::complex<double>", torch.complex32: "c10::complex<c10::Half>",
+    torch.float8_e4m3fn: "c10::Float8_e4m3fn", torch.float8_e5m2: "c10::Float8_e5m2",
+}  # fmt: skip
+
+# c10/core/ScalarType.h, toString: a dtype by its name in messages.
+NAMES = {
+    torch.bool: "Bool", torch.uint8: "Byte", torch.int8: "Char", torch.int16: "Short", torch.int32: "Int",
+    torch.int64: "Long", torch.float16: "Half", torch.bfloat16: "BFloat16", torch.float32: "Float",
+    torch.float64: "Double", torch.complex32: "ComplexHalf", torch.complex64: "ComplexFloat",
+    torch.complex128: "ComplexDouble", torch.uint16: "UInt16", torch.uint32: "UInt32", torch.uint64: "UInt64",
+    torch.float8_e4m3fn: "Float8_e4m3fn", torch.float8_e5m2: "Float8_e5m2",
+    torch.float8_e4m3fnuz: "Float8_e4m3fnuz", torch.float8_e5m2fnuz: "Float8_e5m2fnuz",
+    torch.float8_e8m0fnu: "Float8_e8m0fnu",
 }  # fmt: skip
 
 
@@ -19,9 +32,13 @@ def name_of(tensor: torch.Tensor) -> str:
 
 def expect_one(mat1: torch.Tensor, mat2: torch.Tensor) -> None:
     """native/cuda/Blas.cpp, addmm_out_cuda_impl."""
-    names = [NAMES_IN_CPP.get(x.dtype, name_of(x)) for x in (mat1, mat2)]
     if mat1.dtype is not mat2.dtype:
-        raise RuntimeError(f"expected mat1 and mat2 to have the same dtype, but got: {names[0]} != {names[1]}")
+        raise RuntimeError(of_two_dtypes(mat1, mat2))
+
+
+def of_two_dtypes(mat1: torch.Tensor, mat2: torch.Tensor) -> str:
+    names = [NAMES_IN_CPP.get(x.dtype, name_of(x)) for x in (mat1, mat2)]
+    return f"expected mat1 and mat2 to have the same dtype, but got: {names[0]} != {names[1]}"
 
 
 def expected_scalar_type(inputs: torch.Tensor, result: torch.Tensor) -> None:

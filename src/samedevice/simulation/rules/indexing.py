@@ -32,7 +32,7 @@ def _index_put(operator: Any, operands: Sequence[Any], args: Any) -> torch.devic
     target, values = named(operands, "self"), named(operands, "values")
     device: torch.device = target.device
     if values.device == device or values.tensor.dim() == 0:
-        if (refusal := dtype_refusals.index_put(args)) is not None:
+        if (refusal := dtype_refusals.index_put(args, {})) is not None:
             _indices_fit(args)
             raise refusal
         return device

@@ -1,4 +1,4 @@
-"""What CUDA's kernels compute and the CPU's do not: numbers of 16 bits, and a division of integers by 0.
+"""What CUDA's kernels compute and the CPU's do not: dtypes that the CPU has no kernel for, and a division by 0.
 
 `compute` runs an operator on the CPU in what follows.
 """
@@ -8,40 +8,112 @@ from typing import Any
 
 import torch
 
-# Operators of which CUDA computes float16 and bfloat16, and the CPU one of them or neither.
-COMPUTED_IN_FLOAT = {
-    "avg_pool3d", "avg_pool3d_backward", "multi_margin_loss", "multi_margin_loss_backward",
-    "multilabel_margin_loss_forward", "multilabel_margin_loss_backward", "rrelu_with_noise", "rrelu_with_noise_",
-    "rrelu_with_noise_backward", "_upsample_bilinear2d_aa", "_upsample_bilinear2d_aa_backward",
-    "_upsample_bicubic2d_aa", "_upsample_bicubic2d_aa_backward",
+# What the CPU computes in the place of a dtype for which it has no kernel. All numbers of the one are in the other.
+_LARGER = {
+    torch.bool: torch.uint8,
+    torch.float16: torch.float32,
+    torch.bfloat16: torch.float32,
+    torch.complex32: torch.complex64,
+    torch.uint16: torch.int32,
+    torch.uint32: torch.int64,
+    torch.float8_e4m3fn: torch.float32,
+    torch.float8_e5m2: torch.float32,
+    **dict.fromkeys((torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64), torch.float64),
+}
+# Derivatives of which CUDA computes float16 and bfloat16, and the CPU one of them or neither.
+_DERIVATIVES = {
+    "avg_pool3d_backward", "multi_margin_loss_backward", "multilabel_margin_loss_backward", "rrelu_with_noise_backward",
+    "_upsample_bilinear2d_aa_backward", "_upsample_bicubic2d_aa_backward", "_pdist_backward", "_cdist_backward",
 }  # fmt: skip
+# The real numbers that a complex result consists of, which `abs` and `angle` return.
+_REAL_PART = {torch.complex32: torch.float16}
 
 
-def in_float(operator: Any, args: Any, kwargs: Any, compute: Callable[..., Any]) -> Any:
-    """Compute in float32 what the CPU does not compute in 16 bits; a CUDA kernel does so inside, too."""
+def is_derivative_of_halves(packet: str, args: Any) -> bool:
+    """Whether only CUDA has this derivative in 16 bits."""
+    return packet in _DERIVATIVES and args[0].dtype in (torch.float16, torch.bfloat16)
+
+
+def nansum(args: Any, kwargs: Any, compute: Callable[..., Any]) -> Any:
+    """native/ReduceOps.cpp, nansum: of complex numbers, which the CPU refuses."""
+    aten: Any = torch.ops.aten
+    numbers, small = args[0], args[0].dtype
+    if small is torch.complex32:
+        numbers = compute(aten._to_copy.default._op, (), (numbers,), {"dtype": torch.complex64})
+    is_nan = compute(aten.isnan.default._op, (), (numbers,), {})
+    numbers = compute(aten.masked_fill.Scalar._op, (), (numbers, is_nan, 0), {})
+    dims = args[1] if len(args) > 1 and args[1] is not None else []
+    result = compute(aten.sum.dim_IntList._op, (), (numbers, dims, *args[2:]), kwargs)
+    if small is torch.complex32 and kwargs.get("dtype") is None:
+        result = compute(aten._to_copy.default._op, (), (result,), {"dtype": small})
+    return result
+
+
+def with_an_output_dtype(operator: Any, args: Any, kwargs: Any, compute: Callable[..., Any]) -> Any:
+    """native/cuda/Blas.cpp: products of halves that are summed, and returned, in float32 (`out_dtype=`)."""
+    convert: Any = torch.ops.aten._to_copy.default._op
+    *factors, out_dtype = args[: 1 + next(i for i, x in enumerate(args) if isinstance(x, torch.dtype))]
+    larger = [compute(convert, (), (x,), {"dtype": out_dtype}) for x in factors]
+    product: Any = getattr(torch.ops.aten, operator._schema.name.partition("::")[2]).default
+    result = compute(product._op, (), tuple(larger), {})
+    if "out" in kwargs:
+        return compute(torch.ops.aten.copy_.default._op, (), (kwargs["out"], result), {})
+    return result
+
+
+def in_another_dtype(operator: Any, args: Any, kwargs: Any, compute: Callable[..., Any]) -> Any:
+    """Compute in a larger dtype what the CPU does not compute in the one given; CUDA's kernels often do so, too.
+
+    Raises NotImplementedError where the CPU computes it in neither.
+    """
     convert, copy = torch.ops.aten._to_copy.default._op, torch.ops.aten.copy_.default._op
+    tensors = [x for x in torch.utils._pytree.tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor)]
+    small = next((x.dtype for x in tensors if x.dtype in _LARGER), None)
+    if small is None:
+        raise _not_simulated(operator, tensors)
     given: list[tuple[torch.Tensor, torch.Tensor]] = []
 
-    def larger(x: torch.Tensor) -> torch.Tensor:
-        if x.dtype not in (torch.float16, torch.bfloat16):
+    def larger(x: Any) -> Any:
+        if isinstance(x, torch.dtype):
+            return _LARGER[small] if x is small else x
+        if x.dtype is not small or (given and _LARGER[small] is torch.float64):  # the other integers are places
             return x
-        given.append((x, compute(convert, (), (x,), {"dtype": torch.float32})))
+        given.append((x, compute(convert, (), (x,), {"dtype": _LARGER[small]})))
         return given[-1][1]
 
-    larger_args, larger_kwargs = torch.utils._pytree.tree_map_only(torch.Tensor, larger, (args, kwargs))
-    result = compute(operator._op, (), larger_args, larger_kwargs)
-    dtype = given[0][0].dtype
+    kinds = (torch.Tensor, torch.dtype)
+    larger_args, larger_kwargs = torch.utils._pytree.tree_map_only(kinds, larger, (args, kwargs))
+    try:
+        result = compute(operator._op, (), larger_args, larger_kwargs)
+    except NotImplementedError:
+        raise _not_simulated(operator, tensors) from None
     if operator._schema.is_mutable:
         for before, after in given:
             compute(copy, (), (before, after), {})
     single = isinstance(result, torch.Tensor)
+    back = {_LARGER[small]: small, torch.float32: _REAL_PART.get(small, small)}
+    if small is torch.bool:
+        del back[torch.float32]
     smaller = []
     for x in (result,) if single else result:
         written = next((before for before, after in given if after is x), None)
-        if written is None and x.dtype is torch.float32:
-            written = compute(convert, (), (x,), {"dtype": dtype})
+        if written is None and isinstance(x, torch.Tensor) and x.dtype in back and not _is_place(operator, x):
+            written = compute(convert, (), (x,), {"dtype": back[x.dtype]})
         smaller.append(x if written is None else written)
     return smaller[0] if single else tuple(smaller)
+
+
+def _is_place(operator: Any, result: torch.Tensor) -> bool:
+    """Whether a result is an index, which is int64, as are the numbers that uint32 is computed in."""
+    return result.dtype is torch.int64 and len(operator._schema.returns) > 1
+
+
+def _not_simulated(operator: Any, tensors: list[torch.Tensor]) -> Exception:
+    names = ", ".join(dict.fromkeys(str(x.dtype) for x in tensors))
+    return NotImplementedError(
+        f"samedevice does not simulate {operator._schema.name.partition('::')[2]} of {names} on a GPU, which CUDA "
+        "computes: convert the tensors to another dtype first"
+    )
 
 
 def divides_by_zero(operator: Any, args: Any, text: str) -> bool:

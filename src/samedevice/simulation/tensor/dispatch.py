@@ -37,6 +37,8 @@ NO_GRADIENTS_OF_NESTED = (
     "tensor on the CPU, or pad its tensors to one shape"
 )
 
+_PRODUCTS = ("mm", "bmm", "addmm", "baddbmm")  # that have a form with an `out_dtype`
+
 _COMPOSED = torch._C.DispatchKey.CompositeImplicitAutograd
 _NOTHING: dict[str, Any] = {}
 
@@ -71,7 +73,7 @@ def dispatch(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None
         or device not in now.present  # on several devices, or on a GPU that is no more
     ):
         return _dispatch(operator, func, types, args, kwargs, device)
-    if operator.refusal_of is not None and (refusal := operator.refusal_of(args)) is not None:
+    if operator.refusal_of is not None and (refusal := operator.refusal_of(args, kwargs or _NOTHING)) is not None:
         dtype_refusals.refuse(refusal, func, args, kwargs or {}, call_below)
     try:
         result = call_below(operator.function, (), args, kwargs or _NOTHING)
@@ -80,7 +82,7 @@ def dispatch(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None
     if type(result) is torch.Tensor:
         if operator.is_view:
             return wrap_view(result, device)
-        if operator.keeps_kind and not result.is_complex() and not result.is_inference():
+        if operator.keeps_kind and result.dtype in wrapping.REAL and not result.is_inference():
             return wrap_new(result, device)
         return wrap(result, device)
     return _wrapped(operator, result, args, device)
@@ -137,8 +139,9 @@ def run(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
 
 def _compute(operator: Operator, args: Any, kwargs: Any, device: torch.device, call: Callable[..., Any]) -> Any:
     """Compute on the CPU what strided tensors go into; refuse what CUDA has no kernel for, in its words."""
-    if operator.refusal_of is not None and device is not CPU:
-        refusal = operator.refusal_of(args)
+    refusal_of = operator.refusal_of_rare if wrapping.met_rare else operator.refusal_of
+    if refusal_of is not None and device is not CPU:
+        refusal = refusal_of(args, kwargs)
         if refusal is not None:
             dtype_refusals.refuse(refusal, operator.overload, args, kwargs, call_below)
     try:
@@ -154,14 +157,22 @@ def _compute(operator: Operator, args: Any, kwargs: Any, device: torch.device, c
 def _otherwise(operator: Operator, args: Any, kwargs: Any, error: RuntimeError, compute: Callable[..., Any]) -> Any:
     """Return what an operator gives on a GPU that failed on the CPU, which computes here, or raise CUDA's error."""
     overload, packet = operator.overload, operator.overload._schema.name.partition("::")[2]
+    if only_cuda_computes.divides_by_zero(overload, args, str(error)):
+        return only_cuda_computes.divided_by_zero(overload, args, kwargs, compute)
+    if packet in _PRODUCTS and overload._overloadname in ("dtype", "dtype_out"):
+        return only_cuda_computes.with_an_output_dtype(overload, args, kwargs, compute)
+    if kernel_names.refuses_dtype(error):
+        refusal = dtype_refusals.by_kernel(packet, args, kwargs)
+        if refusal is not None:
+            raise refusal from None
+        if packet == "nansum" and args[0].is_complex():
+            return only_cuda_computes.nansum(args, kwargs, compute)
+        if dtype_refusals.is_computed(packet, args, kwargs) or only_cuda_computes.is_derivative_of_halves(packet, args):
+            return only_cuda_computes.in_another_dtype(overload, args, kwargs, compute)
     if not isinstance(error, NotImplementedError):
-        if only_cuda_computes.divides_by_zero(overload, args, str(error)):
-            return only_cuda_computes.divided_by_zero(overload, args, kwargs, compute)
         text = dtype_texts.text_of_cuda(overload, args, str(error))
         raise error if text is None else RuntimeError(text) from None
-    if packet in only_cuda_computes.COMPUTED_IN_FLOAT and ("'Half'" in str(error) or "'BFloat16'" in str(error)):
-        return only_cuda_computes.in_float(overload, args, kwargs, compute)
-    raise kernel_names.of_cuda(packet, args, kwargs, error) or layout_errors.missing(error, overload) from None
+    raise kernel_names.of_cuda(error) or layout_errors.missing(error, overload) from None
 
 
 def _wrapped(operator: Operator, result: Any, args: Any, device: torch.device) -> Any:

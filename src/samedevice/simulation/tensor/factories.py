@@ -215,7 +215,7 @@ def _made(original: Any, device: torch.device, *args: Any, **kwargs: Any) -> tor
         else:
             made = original(*args, device="cpu", **kwargs)
     except NotImplementedError as error:
-        raise kernel_names.of_cuda(name, args, kwargs, error) or reworded(error) from None
+        raise kernel_names.of_cuda(error) or reworded(error) from None
     except RuntimeError as error:
         raise reworded(error) from None
     if state.now.sync_debug_level and name in (*_MADE_FROM_DATA, "new_tensor"):

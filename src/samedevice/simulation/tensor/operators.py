@@ -42,7 +42,10 @@ _OTHER_LAYOUT = re.compile("nested|sparse|mkldnn|coo|cs[rc]|bs[rc]")
 class Operator:
     """What dispatch asks of an operator of PyTorch's (an OpOverload) at every call."""
 
-    __slots__ = ("counts_versions", "draws", "function", "is_plain", "is_view", "keeps_kind", "overload", "refusal_of")
+    __slots__ = (
+        "counts_versions", "draws", "function", "is_plain", "is_view", "keeps_kind", "overload", "refusal_of",
+        "refusal_of_rare",
+    )  # fmt: skip
 
     def __init__(self, overload: Any) -> None:
         name = overload._schema.name
@@ -57,8 +60,9 @@ class Operator:
         self.keeps_kind = name.startswith("aten::") and "layout" not in arguments and not _OTHER_LAYOUT.search(name)
         # Whether it draws random numbers. Operators of a program's own classes do not tell.
         self.draws = bool(getattr(overload, "_nondeterministic_seeded", False))
-        # Tells of its arguments what CUDA may say of their dtypes.
-        self.refusal_of = dtype_refusals.refusal_of(overload)
+        # Tells of its arguments what CUDA may say of their dtypes: of any, and of all but the rare ones (wrapping.py).
+        self.refusal_of_rare = dtype_refusals.refusal_of(overload)
+        self.refusal_of = None if dtype_refusals.computes_usual_dtypes(overload) else self.refusal_of_rare
         # Whether it has to count the versions of tensors, which autograd does for all other operators.
         self.counts_versions = name.startswith("aten::_foreach_") and "zero" not in name
         # Whether nothing but its tensors decides where, and with what numbers, it is computed.

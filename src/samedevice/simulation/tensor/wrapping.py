@@ -1,7 +1,8 @@
 """Make a simulated tensor of a CPU tensor, and get the CPU tensor back: the same memory, with and without a device.
 
 What PyTorch computes below is wrapped again, so this runs at every operator. A few kinds of tensors, which most
-programs never make, need more work at each operator: complex, sparse and nested tensors and those of inference mode. So
+programs never make, need more work at each operator: complex, sparse and nested tensors, those of inference mode and
+those of dtypes that few kernels compute. So
 it is noted when the first of a kind is met, and nobody pays for it before.
 """
 
@@ -10,7 +11,7 @@ import torch
 from samedevice.simulation import state
 from samedevice.simulation.device import memory
 from samedevice.simulation.device.devices import CPU, device_of, in_forked_child, refuse_absent
-from samedevice.simulation.rules import made_inside
+from samedevice.simulation.rules import cuda_kernels, made_inside
 from samedevice.simulation.tensor import classes, dtensor, functorch, sparse
 
 below = torch._C._DisableTorchDispatch
@@ -19,8 +20,12 @@ in_inference_mode, _inference_mode = torch.is_inference_mode_enabled, torch._C._
 _make_subclass = torch.Tensor._make_subclass
 _storage = torch.Tensor.untyped_storage
 
+# The dtypes whose tensors need no such work.
+REAL = cuda_kernels.USUAL - cuda_kernels.COMPLEX
+
 # What was met in this process, which tensors outlive a simulation in.
 met_complex = False
+met_rare = False  # whether a tensor had one of the dtypes that few kernels compute
 met_inference = False
 met_nested = False
 met_layouts = False  # whether any tensor was sparse or nested
@@ -41,13 +46,18 @@ def wrap(tensor: torch.Tensor, device: torch.device, counts_versions: bool = Fal
     On the CPU it is a tensor of the program's: C++ makes none of this class (see ownership.py).
     What is made of an inference tensor has no version, as it has none, unless `counts_versions` is true.
     """
-    global met_complex, met_inference, met_layouts, met_nested, met_unusual, _wrapped_any
+    global met_complex, met_inference, met_layouts, met_nested, met_rare, met_unusual, _wrapped_any
     if not _wrapped_any:
         _wrapped_any = True
         made_inside.learn()
         dtensor.started_later()
-    if tensor.is_complex():
-        met_complex = met_unusual = True
+    if tensor.dtype not in REAL:
+        if tensor.is_complex():
+            met_complex = met_unusual = True
+            while state.now.before_complex:
+                state.now.before_complex.pop()()
+        if tensor.dtype not in cuda_kernels.USUAL:
+            met_rare = met_unusual = True
     if tensor.is_nested:
         met_nested = met_layouts = met_unusual = True
         while state.now.before_nested:
