@@ -73,7 +73,7 @@ def test_the_first_error_is_raised_as_torchrun_itself_prints_it(program, capsys,
     assert "\n".join(own).endswith(f"RuntimeError: {text}")
 
 
-# A rank whose peer goes away while gloo connects the two fails itself. So rank 0 waits until rank 1 has left the barrier.
+# A rank whose peer goes away while gloo connects the two fails itself: rank 0 waits until rank 1 has left the barrier.
 ABORTS = """
 import sys, time
 from pathlib import Path
