@@ -73,15 +73,22 @@ def test_the_first_error_is_raised_as_torchrun_itself_prints_it(program, capsys,
     assert "\n".join(own).endswith(f"RuntimeError: {text}")
 
 
+# A rank whose peer goes away while gloo connects the two fails itself: rank 0 waits until rank 1 has left the barrier.
 ABORTS = """
-if rank == 0:
-    import sys
+import sys, time
+from pathlib import Path
+
+dist.barrier()
+if rank == 1:
+    Path("connected").touch()
+    time.sleep(1)
+    print("rank 1 is at its end, too")
+else:
+    while not Path("connected").exists():
+        time.sleep(0.01)
     sys.stderr.write("terminate called without an active exception\\n")
     sys.stderr.flush()
     os.abort()
-import time
-time.sleep(1)
-print("rank 1 is at its end, too")
 """
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+import repository
+
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="the steps are for bash")]
 ROOT = Path(__file__).resolve().parents[2]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
@@ -82,5 +84,5 @@ def test_what_a_caller_gives_is_never_part_of_a_commands_text():
 def test_the_page_shows_how_to_use_it():
     (shown,) = re.findall(r"```yaml\n(.*?)```", PAGE, re.S)
     (step,) = yaml.safe_load(shown)
-    assert step["uses"].endswith("/same-device@main")
+    assert step["uses"] == "/".join(repository.held(ROOT)) + "@main"
     assert set(step["with"]) <= set(ACTION["inputs"])

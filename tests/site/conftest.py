@@ -28,11 +28,13 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 from playwright.sync_api import sync_playwright
 from tests.site.paste_box import Box
 
+import repository
+from lessons.site.repository import published_address
 from samedevice.catalog import load
 
 ROOT = Path(__file__).parents[2]
-# OWNER/NAME
-UPSTREAM = re.search(r"^repo_url: https://github.com/(\S+)", (ROOT / "mkdocs.yml").read_text("utf-8"), re.M)[1]  # type: ignore[index]
+UPSTREAM = "/".join(repository.held(ROOT))  # OWNER/NAME
+ADDRESS = published_address(f"https://github.com/{UPSTREAM}")  # of the site that is built here
 PREFIX = "/some/prefix/"
 LAPTOP = 1280
 # Chromium without a window's frame, menus and profile opens a page in half the time.

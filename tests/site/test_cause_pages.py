@@ -8,6 +8,7 @@ import markdown
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
+from tests.site.conftest import ADDRESS
 
 from lessons.site.failure_pictures import FAILURES
 from lessons.site.templating import templates
@@ -133,13 +134,13 @@ def test_the_title_is_the_cause_in_plain_words_and_the_description_the_fix(site)
         head = BeautifulSoup(site.read(f"{place(cause)}index.html").partition("</head>")[0], "html.parser")
         assert head.title.get_text() == f"{plain(cause.title)} - Same Device"
         descriptions.add(head.select_one("meta[name=description]")["content"])
-        assert head.select_one("link[rel=canonical]")["href"].endswith(f"/same-device/{place(cause)}")
+        assert head.select_one("link[rel=canonical]")["href"] == f"{ADDRESS}{place(cause)}"
     assert len(descriptions) == len(CAUSES)
     assert all(description.startswith("Fix: ") and 40 < len(description) < 250 for description in descriptions)
 
 
 def test_the_sitemap_has_the_pages_and_the_search_leaves_them_to_entries_of_its_own(site):
-    assert site.read("sitemap.xml").count("/same-device/causes/") == len(CAUSES) + 1
+    assert site.read("sitemap.xml").count(f"{ADDRESS}causes/") == len(CAUSES) + 1
     entries = json.loads(site.read("search/search_index.json"))["docs"]
     assert not [entry for entry in entries if "#" in entry["location"] and entry["location"].startswith("causes/")]
 

@@ -7,6 +7,7 @@ import markdown
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
+from tests.site.conftest import ADDRESS
 
 from lessons.site.escaping import escaped, fence, sentences
 from samedevice import explain
@@ -112,7 +113,7 @@ def test_a_page_shows_each_text_once_and_names_it_in_title_and_address(site, art
         beginning = head.title.get_text().removesuffix(f" ({message.id}) - Same Device").removesuffix(" …")
         assert message.texts[0]["text"].expandtabs(4).rstrip() + "\n" == shown[0]
         assert " ".join(message.texts[0]["text"].replace("`", "'").split()).startswith(beginning)
-        assert head.select_one("link[rel=canonical]")["href"].endswith(f"/same-device/{place(message)}")
+        assert head.select_one("link[rel=canonical]")["href"] == f"{ADDRESS}{place(message)}"
         descriptions.add(head.select_one("meta[name=description]")["content"])
     assert len(descriptions) == len(MESSAGES)
     assert all(40 < len(description) < 250 for description in descriptions)

@@ -9,7 +9,7 @@ from tests.site.conftest import ROOT, UPSTREAM
 from lessons.site.guides import GUIDES, guide_page
 
 FILES = {place.replace(".md", "/"): guide.file for place, guide in GUIDES.items()}
-GITHUB = "https://github.com/your_name/same-device"
+GITHUB = f"https://github.com/{UPSTREAM}"
 
 
 @pytest.fixture

@@ -38,6 +38,12 @@ def is_device(value: object) -> bool:
     return (classes.module(type(value)), classes.name(type(value))) == ("torch", "device")
 
 
+def is_generator(value: object) -> bool:
+    """Tell whether a value is a torch.Generator: while GPUs are simulated, that name stands for another class."""
+    torch = sys.modules.get("torch")
+    return torch is not None and type.__subclasscheck__(type(torch.default_generator), type(value))
+
+
 def is_tensor(value: object) -> bool:
     return is_a(value, "torch", "Tensor")
 

@@ -9,6 +9,7 @@ asks it, and may call back, with nothing to override any more.
 """
 
 import functools
+import inspect
 import sys
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
@@ -80,11 +81,31 @@ def stand_in(original: Any, function: Any) -> StandIn:
 
 def in_place_of(owner: Any, name: str, original: Any, replacement: Any) -> Any:
     """The replacement for `owner.name` as programs are to see it; pickle finds it by its module and name."""
-    if owner is torch.Tensor and isinstance(replacement, FunctionType):
-        replacement.__module__, replacement.__qualname__ = "torch", f"Tensor.{name}"
+    if isinstance(owner, type):
+        return _member(owner, name, inspect.getattr_static(owner, name, None), replacement)
     if owner in (torch, torch.fft) and isinstance(original, BuiltinFunctionType):
         replacement = stand_in(original, replacement)
         replacement.__module__, replacement.__qualname__ = owner.__name__, name
+    return replacement
+
+
+def _member(owner: type, name: str, original: Any, replacement: Any) -> Any:
+    """The replacement for an attribute of a class, with the name, the signature and the documentation of PyTorch's."""
+    if isinstance(replacement, property):
+        doc = replacement.__doc__ if original is None else original.__doc__
+        return property(replacement.fget, replacement.fset, replacement.fdel, doc)
+    if isinstance(replacement, (staticmethod, classmethod)):
+        original = getattr(original, "__func__", original)
+        return type(replacement)(_member(owner, name, original, replacement.__func__))
+    if isinstance(replacement, FunctionType) and callable(original):
+        if not hasattr(replacement, "__wrapped__"):
+            # A copy: some take the place of several. One that wraps already may be looked for by its identity.
+            own = replacement
+            replacement = FunctionType(own.__code__, own.__globals__, name, own.__defaults__, own.__closure__)
+            replacement.__kwdefaults__ = own.__kwdefaults__
+            functools.update_wrapper(replacement, original)
+        replacement.__name__, replacement.__module__ = name, owner.__module__
+        replacement.__qualname__ = f"{owner.__qualname__}.{name}"
     return replacement
 
 

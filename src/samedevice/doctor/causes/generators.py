@@ -28,7 +28,7 @@ def generator_passed(failure: Failure) -> list[Operand]:
 
 def _generators(call: Call) -> Iterator[Operand]:
     for argument in arguments(call):
-        if objects.is_a(argument.value, "torch._C", "Generator"):
+        if objects.is_generator(argument.value):
             simulated = objects.attributes(argument.value).get("_samedevice_device")
             device = simulated or sys.modules["torch"]._C.Generator.device.__get__(argument.value)
             yield Operand(None, str(device), call, argument)

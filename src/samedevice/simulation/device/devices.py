@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import torch
 
 from samedevice.simulation import state
+from samedevice.simulation.class_stand_ins import Face, face
 from samedevice.simulation.stand_ins import overridden
 
 CPU = torch.device("cpu")
@@ -214,35 +215,14 @@ def device_of(tensor: torch.Tensor) -> torch.device:
 _torch_device = torch.device
 
 
-class Face(type):
-    """The type of a class that stands in for one of torch's while a simulation runs: it knows the same instances.
-
-    And it equals the original: torch.fx keeps torch.device in a table, and compares.
-    """
-
-    original: type
-
-    def __eq__(cls, other: object) -> bool:
-        return cls is other or cls.original is (other.original if isinstance(other, Face) else other)
-
-    def __hash__(cls) -> int:
-        return hash(cls.original)
-
-    def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, cls.original)
-
-    def __subclasscheck__(cls, subclass: type) -> bool:
-        return issubclass(subclass, cls.original)
-
-
 class _DeviceFace(Face):
     """For torch.device, which cannot be subclassed: an int is a GPU, all else is torch's own."""
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> torch.device:
+    def __call__(self, *args: Any, **kwargs: Any) -> torch.device:
         if len(args) == 1 and isinstance(args[0], int) and not isinstance(args[0], bool) and not kwargs:
             return _torch_device("cuda", args[0])
         return _torch_device(*args, **kwargs)
 
 
 # A pickled device names its class, so the name must lead back here while a simulation runs, and to torch's after it.
-DeviceFace = _DeviceFace("device", (), {"__module__": "torch", "original": torch.device})
+DeviceFace = face(_DeviceFace, torch.device)

@@ -4,9 +4,11 @@ The time between two is that of the CPU's clock between their records: how long 
 would.
 """
 
+import abc
 import ctypes
 import operator
 import time
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import torch
@@ -16,36 +18,46 @@ from samedevice.simulation.device import devices
 _HANDLE = 64  # bytes, of a cudaIpcEventHandle_t
 
 
-class Unpicklable:
-    """An object of C++ that copy and pickle refuse, as torch.Stream and torch.Event are."""
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        if type(self).__reduce__ is not Unpicklable.__reduce__:  # a subclass of the program's own has one
-            return self.__reduce__()
-        if protocol < 2:
-            return self.__reduce__()
-        name = type(self).__name__ if isinstance(self, OfTorchCuda) else f"torch.{type(self).__name__}"
-        raise TypeError(f"cannot pickle '{name}' object")
-
-    def __getattr__(self, name: str) -> NoReturn:
-        kind = type(self).__name__ if isinstance(self, OfTorchCuda) else f"torch.{type(self).__name__}"
-        raise AttributeError(f"'{kind}' object has no attribute '{name}'")
-
-    def __reduce__(self) -> NoReturn:
-        name = type(self).__name__
-        if isinstance(self, OfTorchCuda):
-            raise TypeError(f"'{name}' object cannot be interpreted as an integer")
-        raise TypeError(f"cannot pickle '{name}' object")
+class OfTorchCuda(abc.ABC):  # noqa: B024 - asked of an instance alone
+    """The classes of torch.cuda, which PyTorch writes in Python; no base of theirs, for they are to have PyTorch's."""
 
 
-class OfTorchCuda:
-    """A class of torch.cuda, which PyTorch writes in Python."""
+# An object of C++ is refused by copy and pickle: torch.Stream and torch.Event have these three methods.
 
 
-class AnyEvent(Unpicklable):
+def reduce_ex(self: Any, protocol: Any) -> Any:
+    own: Any = type(self).__reduce__
+    if own is not reduce:  # a subclass of the program's own has one
+        return self.__reduce__()
+    if protocol < 2:
+        return self.__reduce__()
+    raise TypeError(f"cannot pickle '{_named(self)}' object")
+
+
+def reduce(self: Any) -> NoReturn:
+    name = type(self).__name__
+    if isinstance(self, OfTorchCuda):
+        raise TypeError(f"'{name}' object cannot be interpreted as an integer")
+    raise TypeError(f"cannot pickle '{name}' object")
+
+
+def no_attribute(self: Any, name: str) -> NoReturn:
+    raise AttributeError(f"'{_named(self)}' object has no attribute '{name}'")
+
+
+def _named(instance: Any) -> str:
+    """A class of C++ is known by its module's name, too."""
+    name = type(instance).__name__
+    return name if isinstance(instance, OfTorchCuda) or type(instance).__module__ != "torch" else f"torch.{name}"
+
+
+class AnyEvent:
     """torch.Event on a simulated GPU (torch/csrc/Event.cpp)."""
 
+    __slots__ = ("__weakref__", "_recorded", "_timed", "device")  # a class of C++ shows its attributes
+
     device: Any  # None before the first record, for torch.cuda.Event
+    __reduce_ex__, __reduce__, __getattr__ = reduce_ex, reduce, no_attribute
 
     def __init__(
         self, device: Any = None, *, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
@@ -99,6 +111,10 @@ class AnyEvent(Unpicklable):
         """Whether the other event is of torch too, or of torch.cuda too."""
         return isinstance(other, AnyEvent) and isinstance(other, OfTorchCuda) == isinstance(self, OfTorchCuda)
 
+    @classmethod
+    def from_ipc_handle(cls, device: Any, handle: bytes) -> Any:
+        cls().ipc_handle()
+
     def ipc_handle(self) -> bytes:
         # c10/core/impl/InlineEvent.h has none
         raise NotImplementedError("torch.Event ipc is not supported yet, please open an issue if you need this!")
@@ -108,7 +124,14 @@ class AnyEvent(Unpicklable):
         return f"torch.Event device_type=cuda, device_index={index}, event_flag=0, event_id={self.event_id}"
 
 
-class Event(AnyEvent, OfTorchCuda):
+class _CudaEventBase(AnyEvent):
+    """torch._C._CudaEventBase (torch/csrc/cuda/Event.cpp)."""
+
+    __slots__ = ()
+
+
+@OfTorchCuda.register
+class Event(_CudaEventBase):
     """torch.cuda.Event (torch/cuda/streams.py)."""
 
     def __new__(
@@ -146,7 +169,14 @@ class Event(AnyEvent, OfTorchCuda):
         return f"<torch.cuda.Event {self.cuda_event:#x}>" if self.cuda_event else "<torch.cuda.Event uninitialized>"
 
 
-AnyEvent.__name__, AnyEvent.__module__ = "Event", "torch"
+AnyEvent.__name__ = AnyEvent.__qualname__ = "Event"
+AnyEvent.__module__, _CudaEventBase.__module__, Event.__module__ = "torch", "torch._C", "torch.cuda.streams"
 for _name in ("record", "wait", "query", "elapsed_time", "synchronize"):
     vars(AnyEvent)[_name].__qualname__ = f"Event.{_name}"  # as errors of a wrong number of arguments name it
-Event.__module__ = "torch.cuda"
+
+
+def replacements() -> Iterator[tuple[Any, str, Any]]:
+    """What to put in place of what: (owner, name, replacement)."""
+    for owner in (torch.cuda, torch.cuda.streams):
+        yield owner, "Event", Event
+    yield torch._C, "_CudaEventBase", _CudaEventBase

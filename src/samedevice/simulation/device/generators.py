@@ -12,11 +12,12 @@ import struct
 import threading
 import weakref
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
 from samedevice.simulation import state
+from samedevice.simulation.class_stand_ins import Face, face
 from samedevice.simulation.device import devices
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.stand_ins import overridden
@@ -83,7 +84,7 @@ class Generator(torch.Generator):
 
     @classmethod
     def on(cls, device: torch.device) -> "Generator":
-        generator = cls()
+        generator = cpu_generator.__new__(cls)
         generator._samedevice_device = device
         _by_address[generator._cdata] = generator
         return generator
@@ -188,8 +189,19 @@ def _set_rng_state(new_state: torch.Tensor) -> None:
 original_set_rng_state = torch.random.set_rng_state
 
 
-class _GeneratorFace(devices.Face):
+def _new(cls: Any, device: Any = "cpu", *args: Any, **kwargs: Any) -> torch.Generator:
+    """Make one of a program's own class: a GPU's has the methods of a GPU's generator behind that class's own."""
+    asked = torch.device(device)
+    if asked.type == "cuda" and devices.installed():
+        members = {"__module__": cls.__module__, "__qualname__": cls.__qualname__}
+        return type(cpu_generator)(cls.__name__, (cls, Generator), members).on(asked)
+    return cpu_generator.__new__(cls, asked)
+
+
+class _GeneratorFace(Face):
     """For torch.Generator: makes a CPU's or a GPU's."""
+
+    for_derived: ClassVar[dict[str, Any]] = {"__new__": _new}
 
     def __call__(self, device: Any = "cpu") -> torch.Generator:
         try:
@@ -201,7 +213,7 @@ class _GeneratorFace(devices.Face):
         return CPUGenerator() if asked.type == "cpu" else cpu_generator(asked)
 
 
-GeneratorFace = _GeneratorFace("Generator", (), {"__module__": "torch", "original": cpu_generator})
+GeneratorFace = face(_GeneratorFace, cpu_generator)
 
 
 def check_generator(generator: torch.Generator | None, device: torch.device) -> None:
@@ -220,7 +232,8 @@ def check_generator(generator: torch.Generator | None, device: torch.device) -> 
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
-    yield torch, "Generator", GeneratorFace
+    for owner in (torch, torch._C):  # it is pickled as torch._C.Generator
+        yield owner, "Generator", GeneratorFace
     for module in (torch, torch.random):
         yield module, "set_rng_state", functools.wraps(original_set_rng_state)(_set_rng_state)
     yield torch.cuda, "default_generators", tuple(default_generator(gpu) for gpu in devices.gpus())

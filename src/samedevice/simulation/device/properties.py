@@ -35,7 +35,7 @@ class CudaDeviceProperties:
     memory_bus_width = memory_clock_rate = clock_rate = 0
     gcnArchName = NAME  # noqa: N815 - PyTorch's; on CUDA it repeats the name
     pci_bus_id = pci_device_id = pci_domain_id = 0
-    uuid: str
+    uuid = ""
 
     def __init__(self, index: int) -> None:
         vars(self).update(uuid=f"5a3ede71-ce00-0000-0000-{index:012d}", pci_bus_id=index)
@@ -67,7 +67,8 @@ CudaDeviceProperties.__module__ = "torch._C"
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
     of_each = [CudaDeviceProperties(index) for index in range(devices.count())]
-    yield torch.cuda, "_CudaDeviceProperties", CudaDeviceProperties
+    for owner in (torch.cuda, torch._C):
+        yield owner, "_CudaDeviceProperties", CudaDeviceProperties
     yield torch.cuda, "_get_device_properties", of_each.__getitem__
     for name in _MEASURED:
         if hasattr(torch.cuda, name):  # device_memory_used and power_draw are younger than the others

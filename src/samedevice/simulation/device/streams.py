@@ -13,9 +13,10 @@ from typing import Any
 import torch
 
 from samedevice.simulation import state
+from samedevice.simulation.class_stand_ins import Face, face
 from samedevice.simulation.device import devices, sync_debug
 from samedevice.simulation.device.devices import resolve
-from samedevice.simulation.device.events import AnyEvent, Event, OfTorchCuda, Unpicklable
+from samedevice.simulation.device.events import AnyEvent, Event, OfTorchCuda, no_attribute, reduce, reduce_ex
 
 _CUDA = 1  # c10/core/DeviceType.h
 _IN_POOL = 32  # of each GPU and priority; then the first is handed out again (CUDAStream.cpp, kStreamsPerPool)
@@ -24,7 +25,7 @@ _HIGHEST = -3  # the priority, as on today's GPUs; the lowest is 0
 original, _event = torch.Stream, torch.Event
 
 
-class _Face(devices.Face):
+class _Face(Face):
     """For torch.Stream and torch.Event: those of the CPU are PyTorch's own."""
 
     def __call__(self, device: Any = None, *args: Any, **kwargs: Any) -> Any:
@@ -33,16 +34,16 @@ class _Face(devices.Face):
         if kwargs.get("device_type", _CUDA) != _CUDA:
             return self.original(**kwargs)
         _read(self.original, args, {name: value for name, value in kwargs.items() if name not in _FROM_ID})
-        return self.simulated(device, *args, **kwargs)
+        return self.derived_from(device, *args, **kwargs)
 
     def __instancecheck__(self, instance: Any) -> bool:
-        return isinstance(instance, (self.original, self.simulated))
+        return isinstance(instance, (self.original, self.derived_from))
 
     def __subclasscheck__(self, subclass: type) -> bool:
-        return issubclass(subclass, (self.original, self.simulated))
+        return issubclass(subclass, (self.original, self.derived_from))
 
     @property
-    def simulated(self) -> Any:
+    def derived_from(self) -> Any:
         return AnyStream if self.original is original else AnyEvent
 
 
@@ -62,10 +63,14 @@ def _read(original: Any, args: Any, kwargs: Any) -> None:
         pass
 
 
-class AnyStream(Unpicklable):
+class AnyStream:
     """torch.Stream on a simulated GPU (torch/csrc/Stream.cpp)."""
 
+    # A class of C++ shows its attributes.
+    __slots__ = ("__weakref__", "_entered", "device", "device_index", "priority", "stream_id")
+
     device_type = _CUDA
+    __reduce_ex__, __reduce__, __getattr__ = reduce_ex, reduce, no_attribute
 
     def __init__(
         self, device: Any = None, priority: int = 0, *, stream_id: int | None = None, device_index: int = 0,
@@ -139,7 +144,14 @@ class AnyStream(Unpicklable):
         return f"torch.Stream device_type=cuda, device_index={self.device_index}, stream_id={self.stream_id}"
 
 
-class Stream(AnyStream, OfTorchCuda):
+class _CudaStreamBase(AnyStream):
+    """torch._C._CudaStreamBase (torch/csrc/cuda/Stream.cpp)."""
+
+    __slots__ = ()
+
+
+@OfTorchCuda.register
+class Stream(_CudaStreamBase):
     """torch.cuda.Stream (torch/cuda/streams.py)."""
 
     def __new__(cls, device: Any = None, priority: int = 0, **kwargs: Any) -> Any:
@@ -220,19 +232,23 @@ def set_stream(stream_id: int, device_index: int, device_type: int) -> None:
     vars(state.now.current_streams)[str(device_index)] = stream_id
 
 
-AnyStream.__name__, AnyStream.__module__ = "Stream", "torch"
+AnyStream.__name__ = AnyStream.__qualname__ = "Stream"
+AnyStream.__module__, _CudaStreamBase.__module__ = "torch", "torch._C"
 for _name in ("wait_event", "wait_stream", "record_event", "query", "synchronize"):
     vars(AnyStream)[_name].__qualname__ = f"Stream.{_name}"  # as errors of a wrong number of arguments name it
-Stream.__module__ = ExternalStream.__module__ = "torch.cuda"
+Stream.__module__ = ExternalStream.__module__ = "torch.cuda.streams"
 
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
     for owner in (torch.cuda, torch.cuda.streams):
-        for stand_in in (Stream, ExternalStream, Event):
+        for stand_in in (Stream, ExternalStream):
             yield owner, stand_in.__name__, stand_in
-    yield torch, "Stream", _Face("Stream", (), {"__module__": "torch", "original": original})
-    yield torch, "Event", _Face("Event", (), {"__module__": "torch", "original": _event})
+    yield torch._C, "_CudaStreamBase", _CudaStreamBase
+    stream, event = face(_Face, original), face(_Face, _event)
+    for owner in (torch, torch._C):
+        yield owner, "Stream", stream
+        yield owner, "Event", event
     yield torch._C, "_cuda_setStream", set_stream
     yield torch._C, "_cuda_getCurrentStream", lambda index: (_current_id(_checked(index)), _checked(index), _CUDA)
     yield torch._C, "_cuda_getCurrentRawStream", lambda index: _current_id(_checked(index))

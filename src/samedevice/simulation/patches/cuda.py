@@ -15,7 +15,7 @@ from torch.backends import ContextProp
 from torch.backends.cuda import cuFFTPlanCache, cuFFTPlanCacheManager
 
 from samedevice.simulation import state
-from samedevice.simulation.device import devices, generators, pinned_memory, properties, streams, sync_debug
+from samedevice.simulation.device import devices, events, generators, pinned_memory, properties, streams, sync_debug
 from samedevice.simulation.device.properties import NAME as NAME
 from samedevice.simulation.patches import autocast, compilers, memory
 from samedevice.simulation.rules import determinism
@@ -26,7 +26,7 @@ _set_deterministic = torch._C._set_deterministic_algorithms
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
-    for part in (properties, streams, memory, pinned_memory, generators, autocast, compilers):
+    for part in (properties, streams, events, memory, pinned_memory, generators, autocast, compilers):
         yield from part.replacements()
     yield torch, "device", devices.DeviceFace
     in_c = {
@@ -76,19 +76,18 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     yield from _cudnn()
     yield torch.version, "cuda", torch.version.cuda or "13.0"  # that of PyTorch's own wheels
     refuse_graphs = _refused("CUDA graphs: run the same lines without capturing them")
-    for name in ("CUDAGraph", "graph", "make_graphed_callables"):
-        original = getattr(torch.cuda, name)
-        is_class = isinstance(original, type)  # libraries annotate with it, and ask isinstance
-        refused = type(name, (original,), {"__new__": refuse_graphs}) if is_class else refuse_graphs
-        for owner in (torch.cuda, torch.cuda.graphs):
-            yield owner, name, refused
+    for kind in (torch.cuda.CUDAGraph, torch.cuda.graph):  # libraries annotate with them, and ask isinstance
+        if "__new__" in vars(kind):
+            yield kind, "__new__", staticmethod(refuse_graphs)
+        else:
+            yield kind, "__init__", refuse_graphs
+    for owner in (torch.cuda, torch.cuda.graphs):
+        yield owner, "make_graphed_callables", refuse_graphs
     yield torch.cuda.graphs, "_graph_pool_handle", lambda: (0, next(state.now.graph_pools))
     if hasattr(torch.accelerator, "Graph"):
         yield torch.accelerator, "Graph", _refused("CUDA graphs: run the same lines without capturing them")
     yield torch.backends.cuda, "cufft_plan_cache", cuFFTPlanCacheManager()
-    yield cuFFTPlanCache, "size", 0
-    yield cuFFTPlanCache, "max_size", 4096  # kept where it is set, and there is nothing to limit
-    yield cuFFTPlanCache, "clear", _nothing
+    yield from _cufft()
     yield torch.cuda.nvtx, "_nvtx", _nvtx()
 
 
@@ -146,6 +145,16 @@ def _cudnn() -> Iterator[tuple[Any, str, Any]]:
     yield torch._C, "_cuda_get_cudnn_benchmark_limit", read
     yield torch._C, "_cuda_set_cudnn_benchmark_limit", choose
     yield type(torch.backends.cudnn), "benchmark_limit", ContextProp(read, choose)
+
+
+def _cufft() -> Iterator[tuple[Any, str, Any]]:
+    """torch.backends.cuda.cufft_plan_cache: each GPU's holds nothing, and its limit is kept and read back."""
+    limits: dict[int, int] = {}
+    attribute: Any = type(vars(cuFFTPlanCache)["size"])
+    read_only = vars(cuFFTPlanCache)["size"].setter  # what is said of it
+    yield cuFFTPlanCache, "size", attribute(lambda gpu: 0, read_only)
+    yield cuFFTPlanCache, "max_size", attribute(lambda gpu: limits.get(gpu, 4096), limits.__setitem__)
+    yield cuFFTPlanCache, "clear", _nothing
 
 
 def _refused(what: str) -> Callable[..., NoReturn]:

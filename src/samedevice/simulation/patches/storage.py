@@ -26,10 +26,9 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     yield torch.UntypedStorage, "__new__", staticmethod(new)
     yield torch.UntypedStorage, "device", property(device)
     yield torch.UntypedStorage, "is_cuda", property(lambda self: device(self).type == "cuda")
-    yield torch.UntypedStorage, "to", to
-    yield torch.UntypedStorage, "cpu", cpu
+    for name, method in (("to", to), ("cpu", cpu), ("clone", clone)):
+        yield torch.storage._StorageBase, name, method  # where PyTorch has them
     yield torch.UntypedStorage, "new", new_like
-    yield torch.UntypedStorage, "clone", clone
     yield torch.UntypedStorage, "is_shared", is_shared
     yield torch.Tensor, "set_", set_
 

@@ -11,7 +11,8 @@ from typing import Any, NoReturn
 import torch
 
 from samedevice.simulation import state
-from samedevice.simulation.device.devices import Face, device_of, resolve
+from samedevice.simulation.class_stand_ins import Face, face
+from samedevice.simulation.device.devices import device_of, resolve
 from samedevice.simulation.rules import layout_kinds
 from samedevice.simulation.stand_ins import ABSENT, overridden
 from samedevice.simulation.tensor import factories
@@ -24,6 +25,14 @@ _TYPES = {
     "Long": "long int", "Half": "c10::Half", "BFloat16": "c10::BFloat16", "Float": "float", "Double": "double",
 }  # fmt: skip
 
+# The type of the CPU's tensors for each of a GPU's.
+_of_cpu = {
+    getattr(of_cuda, f"{name}Tensor"): getattr(of_cpu, f"{name}Tensor")
+    for name in _TYPES
+    for of_cuda, of_cpu in ((torch.cuda, torch), (torch.cuda.sparse, torch.sparse))
+    if hasattr(of_cuda, f"{name}Tensor")
+}
+
 _set_default_tensor_type = torch.set_default_tensor_type
 _warned = False
 
@@ -31,14 +40,9 @@ _warned = False
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
     for name in _TYPES:
-        plain = getattr(torch, f"{name}Tensor")
-        members = {"__module__": "torch.cuda", "plain": plain, "dtype": plain.dtype, "layout": plain.layout}
-        members |= {"is_cuda": True, "is_sparse": False}
-        yield torch.cuda, f"{name}Tensor", _LegacyType(f"{name}Tensor", (), members)
-        yield torch, f"{name}Tensor", _PlainType(f"{name}Tensor", (), {"__module__": "torch", "original": plain})
-        if sparse := getattr(torch.sparse, f"{name}Tensor", None):
-            members |= {"__module__": "torch.cuda.sparse", "plain": sparse, "layout": sparse.layout, "is_sparse": True}
-            yield torch.cuda.sparse, f"{name}Tensor", _SparseType(f"{name}Tensor", (), members)
+        for owner, kind in ((torch, _PlainType), (torch.cuda, _LegacyType), (torch.cuda.sparse, _SparseType)):
+            if original := getattr(owner, f"{name}Tensor", None):  # there is no sparse one of booleans
+                yield owner, f"{name}Tensor", face(kind, original)
     yield torch, "set_default_tensor_type", set_default_tensor_type
     yield torch.Tensor, "new", new
     yield torch.Tensor, "__new__", ABSENT  # the default type's, while it is CUDA's
@@ -51,14 +55,10 @@ _NO_LONGER = (
 )
 
 
-class _LegacyType(type):
+class _LegacyType(Face):
     """The type of such a type: makes a tensor on the current GPU, and knows those of its dtype on any."""
 
-    plain: Any
-    dtype: torch.dtype
-    layout: torch.layout
-
-    def __call__(cls, *args: Any, device: Any = None) -> torch.Tensor:
+    def __call__(self, *args: Any, device: Any = None) -> torch.Tensor:
         global _warned
         if not _warned:
             _warned = True
@@ -66,23 +66,23 @@ class _LegacyType(type):
         home = resolve("cuda" if device is None else device)
         check_device("cuda", home)
         if not args or not isinstance(args[0], torch.Tensor):
-            return wrap(cls.plain(*args), home)
-        if isinstance(args[0], cls):
+            return wrap(_of_cpu[self.original](*args), home)
+        if isinstance(args[0], self):
             return args[0].view_as(args[0])
-        _refuse(cls, "cuda", args[0])
+        _refuse(self, "cuda", args[0])
 
-    def __instancecheck__(cls, instance: Any) -> bool:
+    def __instancecheck__(self, instance: Any) -> bool:
         if not isinstance(instance, SimulatedTensor):
             return False
-        return bool(instance.dtype == cls.dtype and instance.layout == cls.layout)
+        return bool(instance.dtype == self.dtype and instance.layout == self.layout)
 
 
 class _SparseType(_LegacyType):
     """The type of torch.cuda.sparse.FloatTensor and its kin: made of tensors, it is where they are, as they are."""
 
-    def __call__(cls, *args: Any, device: Any = None) -> torch.Tensor:
+    def __call__(self, *args: Any, device: Any = None) -> torch.Tensor:
         check_device("cuda", torch.device("cuda" if device is None else device))
-        made = cls.plain(*args)
+        made = _of_cpu[self.original](*args)
         return made if args and isinstance(args[0], torch.Tensor) else made.to(resolve("cuda"))
 
 
@@ -96,9 +96,6 @@ class _PlainType(Face):
 
     def __instancecheck__(self, instance: Any) -> bool:
         return not isinstance(instance, SimulatedTensor) and isinstance(instance, self.original)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.original, name)  # dtype, layout, is_cuda
 
 
 @functools.wraps(torch.Tensor.new)

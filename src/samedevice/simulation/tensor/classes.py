@@ -6,10 +6,13 @@ SimulatedTensor and from it, bears its name, equals it, and makes it when called
 tell them apart: `==`, `in`, dictionaries, isinstance and printing cannot.
 """
 
+import functools
 import weakref
 from typing import Any, NoReturn
 
 import torch
+
+from samedevice.simulation.class_stand_ins import InPlace, pickle_as_original
 
 # A twin lives as long as a tensor of it: a program that makes classes in a loop does not gather them.
 _twins: "weakref.WeakValueDictionary[type, type]" = weakref.WeakValueDictionary()
@@ -17,19 +20,11 @@ _of_torch: list[type] = []  # of torch's own classes, which stay
 simulated: Any = None  # the twin of torch.Tensor, SimulatedTensor
 
 
-class Twin(type(torch.nn.Parameter)):  # type: ignore[misc]
+class Twin(InPlace, type(torch.nn.Parameter)):  # type: ignore[misc]
     """The type of a twin, which stands for its original."""
-
-    original: type
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         return cls.original(*args, **kwargs)  # `type(parameter)(data, requires_grad=...)`
-
-    def __eq__(cls, other: object) -> bool:
-        return cls is other or cls.original is original_of(other)
-
-    def __hash__(cls) -> int:
-        return hash(cls.original)
 
     __instancecheck__ = type.__instancecheck__  # nn.Parameter's looks for a mark on the tensor first
 
@@ -83,9 +78,9 @@ def refuse_class(kind: type) -> NoReturn:
 def _make(original: type) -> type:
     if dispatches_itself(original):
         refuse_class(original)
-    members = {"original": original, "__module__": original.__module__, "__qualname__": original.__qualname__}
-    meta = Twin if issubclass(Twin, type(original)) else type("Twin", (Twin, type(original)), {})
-    twin: Any = meta(original.__name__, (_twins[torch.Tensor], original), members)
+    members = {"original": original, "__doc__": original.__doc__}
+    members |= {name: getattr(original, name) for name in ("__module__", "__qualname__")}
+    twin: Any = _type_of_twins(type(original))(original.__name__, (_twins[torch.Tensor], original), members)
     if original is not torch.nn.Parameter:
         # Set now: of a class with a __torch_dispatch__, torch disables the default one when it is made.
         holder = next(base for base in original.__mro__ if "__torch_function__" in vars(base))
@@ -93,8 +88,17 @@ def _make(original: type) -> type:
     return twin
 
 
+@functools.cache
+def _type_of_twins(kind: type) -> type[Twin]:
+    """The type of the twins of classes whose type is `kind`."""
+    found: type[Twin] = Twin if issubclass(Twin, kind) else type("Twin", (Twin, kind), {})
+    pickle_as_original(found)
+    return found
+
+
 def register(twin: type) -> None:
     """Make this class the twin of torch.Tensor."""
     global simulated
     simulated = _twins[torch.Tensor] = twin
+    twin.__doc__ = torch.Tensor.__doc__
     _of_torch.append(twin)
