@@ -253,6 +253,27 @@ def test_a_module_on_the_cpu_is_saved_as_torchscript(notices: list[warnings.Warn
         nn.Linear(1, 1).save()
 
 
+class Storing:
+    """What a program mixes into its modules."""
+
+    def save(self) -> str:
+        return "stored"
+
+
+class Stored(nn.Linear, Storing):
+    """A module that a program saves in a way of its own."""
+
+
+@pytest.mark.filterwarnings("ignore:samedevice does not simulate compilers")
+def test_what_torchscript_adds_hides_nothing_of_a_programs_own_modules(two_gpus: None) -> None:
+    names = ("save", "save_to_buffer", "graph", "code")
+    for _ in ("before a module is scripted", "afterwards"):
+        assert Stored(1, 1).save() == "stored"
+        assert not {*names} & {*dir(nn.Module), *dir(nn.Linear(1, 1))}
+        assert not any(hasattr(owner, name) for owner in (nn.Module, nn.Linear(1, 1)) for name in names)
+        torch.jit.script(nn.Linear(1, 1))
+
+
 @pytest.mark.filterwarnings("ignore:samedevice does not simulate compilers")
 def test_a_module_of_torchscript_is_frozen_in_eval_mode_alone(two_gpus: None) -> None:
     module = torch.jit.script(torch.nn.Linear(2, 2).cuda())

@@ -26,6 +26,7 @@ from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 _compile, _script, _export = torch.compile, torch.jit.script, torch.export.export
 _freeze, _optimize_for_inference = torch.jit.freeze, torch.jit.optimize_for_inference
 _trace, _trace_module = torch.jit.trace, torch.jit.trace_module
+_get = torch.nn.Module.__getattr__
 _lock = threading.Lock()
 _told = False
 
@@ -39,8 +40,6 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     yield torch.jit, "trace_module", trace_module
     yield torch.jit, "freeze", freeze
     yield torch.jit, "optimize_for_inference", optimize_for_inference
-    for name in ("save", "save_to_buffer", "graph", "code"):
-        yield torch.nn.Module, name, _OfTorchScript(name)
     yield torch.export, "export", export
     # torch.compiler.reset ends CUDA graphs: torch/_inductor/cudagraph_trees.py imports this where CUDA is built.
     state = "_cuda_CUDAAllocator_AllocatorState"
@@ -195,28 +194,34 @@ _makers: "weakref.WeakKeyDictionary[torch.nn.Module, Callable[[torch.nn.Module],
 def _remember(module: Any, maker: Callable[[torch.nn.Module], Any]) -> None:
     if isinstance(module, torch.nn.Module):
         _makers[module] = maker
+        if torch.nn.Module.__getattr__ is not _get_of_torchscript and state.now.session is not None:
+            state.now.session.replace(iter([(torch.nn.Module, "__getattr__", _get_of_torchscript)]))
 
 
-class _OfTorchScript:
-    """An attribute that modules of TorchScript have, and others have not."""
+# What modules of TorchScript have, and others have not.
+_OF_TORCHSCRIPT = frozenset(("save", "save_to_buffer", "graph", "code"))
 
-    def __init__(self, name: str) -> None:
-        self._name = name
 
-    def __get__(self, module: Any, owner: type) -> Any:
-        maker = None if module is None else _makers.get(module)
-        if maker is None:  # PyTorch's Module.__getattr__ is asked next
-            raise AttributeError(f"type object '{owner.__name__}' has no attribute '{self._name}'")
-        if any(isinstance(x, SimulatedTensor) for x in (*module.parameters(), *module.buffers())):
-            raise NotImplementedError(
-                "samedevice does not simulate TorchScript on a GPU: move the module to the CPU before you save it"
-            )
-        del _makers[module]  # meanwhile it has what other modules have: TorchScript looks at each attribute
-        try:
-            with _known_to_torchscript():
-                return getattr(maker(module), self._name)
-        finally:
-            _makers[module] = maker
+@functools.wraps(_get)
+def _get_of_torchscript(module: Any, name: str) -> Any:
+    """nn.Module.__getattr__, which is asked for what a module and its class have not.
+
+    It is put in place when the first module is scripted or traced: every parameter is read by it. A class knows nothing
+    of these names, so what a program's own classes call `save` or `graph` is found before.
+    """
+    maker = _makers.get(module) if name in _OF_TORCHSCRIPT else None
+    if maker is None:
+        return _get(module, name)
+    if any(isinstance(x, SimulatedTensor) for x in (*module.parameters(), *module.buffers())):
+        raise NotImplementedError(
+            "samedevice does not simulate TorchScript on a GPU: move the module to the CPU before you save it"
+        )
+    del _makers[module]  # meanwhile it has what other modules have: TorchScript looks at each attribute
+    try:
+        with _known_to_torchscript():
+            return getattr(maker(module), name)
+    finally:
+        _makers[module] = maker
 
 
 @functools.wraps(_export)
