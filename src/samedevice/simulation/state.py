@@ -66,6 +66,8 @@ class State:
         self.before_nested: list[Callable[[], None]] = []
         # tensor/transfers.py and rules/judgement.py: who is told of each copy from one device to another
         self.on_copy: list[Callable[[torch.Tensor, torch.device], None]] = []
+        # tensor/fake.py
+        self.met_fakes = False  # whether C++ was told of a GPU's fake tensor
         # tensor/factories.py
         self.default_type: torch.device | None = None  # what torch.set_default_tensor_type left
         # patches/memory.py
@@ -77,8 +79,6 @@ class State:
         self.autocast_types: set[str] = set()  # for which its kernels are registered
         # The casts of parameters in this region, by id; with the parameter, so that its id is not taken by another.
         self.autocast_cache: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
-        # patches/compilers.py
-        self.stance: Any = None  # torch.compiler's, to return to
         # patches/process_group_nccl.py
         self.nccl_groups: set[Any] = set()  # PyTorch's C++ code holds no Python object: these are asked for
         # Kernels that were registered with PyTorch's dispatcher, to be taken away again

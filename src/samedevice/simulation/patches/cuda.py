@@ -17,7 +17,7 @@ from torch.backends.cuda import cuFFTPlanCache, cuFFTPlanCacheManager
 from samedevice.simulation import state
 from samedevice.simulation.device import devices, generators, pinned_memory, properties, streams, sync_debug
 from samedevice.simulation.device.properties import NAME as NAME
-from samedevice.simulation.patches import autocast, compilers, memory
+from samedevice.simulation.patches import autocast, compilers, memory, torch_dynamo
 from samedevice.simulation.rules import determinism
 from samedevice.simulation.tensor import allocation
 
@@ -95,13 +95,14 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
 def start() -> None:
     """What is not put in place by name."""
     allocation.start()
+    torch_dynamo.start()
     _observe(determinism.check, torch._C._get_deterministic_algorithms())
 
 
 def stop() -> None:
     """What is not put back by name."""
     autocast.stop()
-    compilers.stop()
+    torch_dynamo.stop()
 
 
 def _nothing(*args: Any, **kwargs: Any) -> None:
