@@ -43,6 +43,15 @@ def test_outside_and_of_a_pasted_text_nothing_else_is_said(kind: type[Exception]
         assert str(explain(f"{kind.__name__}: {text}")) == str(pasted)
 
 
+def test_an_error_that_was_raised_before_the_simulation_is_explained_as_ever() -> None:
+    try:
+        raise AssertionError("Torch not compiled with CUDA enabled")
+    except AssertionError as error:
+        before = error
+    with simulate_cuda(devices=1):
+        assert explain(before).causes[0].id == "no_cuda_build_or_driver"
+
+
 def test_an_error_that_passed_through_the_simulation_is_known_when_it_has_ended() -> None:
     class Refuses(TorchDispatchMode):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):

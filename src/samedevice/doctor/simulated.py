@@ -5,7 +5,7 @@ The doctor does not import the simulation. It sees whether Python has, and which
 
 import sys
 from dataclasses import replace
-from types import TracebackType
+from types import CodeType, TracebackType
 
 from samedevice.catalog import Other
 from samedevice.doctor.address import site
@@ -29,9 +29,16 @@ def limit(error: BaseException, diagnosis: Diagnosis) -> Diagnosis:
 def _was_simulated(error: BaseException) -> bool:
     """Whether GPUs are simulated now, or an error, or one that it was raised from, came through the simulation."""
     state = sys.modules.get(f"{_SIMULATION}.state")
-    if state is not None and state.now.installed:
+    if state is not None and state.now.installed and not _was_earlier(exceptions.traceback(error), state.now.begun_at):
         return True
     return any(_came_through(exceptions.traceback(each)) for each in exceptions.chain(error))
+
+
+def _was_earlier(traceback: TracebackType | None, begun_at: list[tuple[CodeType, int]]) -> bool:
+    """Whether an error was caught by a function that called what failed before it began the simulation."""
+    return traceback is not None and any(
+        code is traceback.tb_frame.f_code and traceback.tb_lasti < begun for code, begun in begun_at
+    )
 
 
 def _came_through(traceback: TracebackType | None) -> bool:

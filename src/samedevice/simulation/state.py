@@ -6,10 +6,12 @@ there, too.
 """
 
 import itertools
+import sys
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
@@ -36,6 +38,8 @@ class State:
     def __init__(self, installed: int = 0, from_cpu: bool = False, session: Session | None = None) -> None:
         # tensor/dtensor.py and patches/dynamo.py
         self.session = session
+        # The doctor, which does not import this, looks here: what ran when the simulation began, and where in it
+        self.begun_at: list[tuple[CodeType, int]] = []
         # device/devices.py
         self.installed = installed  # how many GPUs, those that CUDA_VISIBLE_DEVICES hides included
         self.gpus: list[torch.device] = []
@@ -92,6 +96,10 @@ def begin(installed: int, from_cpu: bool, session: Session) -> None:
     """Forget the last simulation: one of this many GPUs starts."""
     global now
     now = State(installed, from_cpu, session)
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        now.begun_at.append((frame.f_code, frame.f_lasti))
+        frame = frame.f_back
 
 
 def end() -> None:
