@@ -61,7 +61,7 @@ class Diagnosis:
             `.owner`, `.cause`, `.fix` and `.edits`. Of a text at most one, read from the failing line that it shows.
         reads: what the message names: `argument`, `device`, `others`, `op`, as far as it does.
         place: the line of the traceback that failed, as far as can be told.
-        other: an error that is not about devices, where the text holds one and no message.
+        other: an error that is not about devices, where the text holds one and no message, or a limit of a simulation.
         ask: what to paste for a surer answer, or "".
         note: what went wrong while the culprits were looked for, or "".
         text: what was explained.

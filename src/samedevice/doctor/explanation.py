@@ -10,6 +10,7 @@ from samedevice.doctor.causes.registry import registered
 from samedevice.doctor.diagnosis import Culprit, Diagnosis
 from samedevice.doctor.edits import Edit
 from samedevice.doctor.examine import find_culprits
+from samedevice.doctor.simulated import limit
 from samedevice.doctor.source_at_hand import read_sources
 from samedevice.doctor.text.line_fix import line_fix
 from samedevice.doctor.text.rank import LikelyCause, filled, rank
@@ -139,8 +140,8 @@ def _of_exception(error: BaseException) -> Diagnosis:
     """Diagnose the first device error among an error and those that it was raised from."""
     diagnoses = [(cause, _of_message(cause)) for cause in exceptions.chain(error)]
     error, diagnosis = next((pair for pair in diagnoses if pair[1].message), diagnoses[0])
-    diagnosis = replace(diagnosis, ask="", culprits=())
-    if diagnosis.message is None:
+    diagnosis = limit(error, replace(diagnosis, ask="", culprits=()))
+    if diagnosis.message is None or diagnosis.other is not None:
         return diagnosis
     likely = [cause.id for cause in diagnosis.causes]
     possible = {cause.id for cause in diagnosis.message.causes}

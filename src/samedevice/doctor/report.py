@@ -84,10 +84,10 @@ def outline(diagnosis: "Diagnosis") -> Outline:
         sections = [
             _section("Or" if number else first, likely, read[number]) for number, likely in enumerate(diagnosis.causes)
         ]
-    if message:
-        links = [(f"More about {message.id}", error_page(message.id))]
-    elif diagnosis.other:
+    if diagnosis.other:
         links = [("Read on", diagnosis.other.link)]
+    elif message:
+        links = [(f"More about {message.id}", error_page(message.id))]
     else:
         links = [("If it is a device error, tell us", issue_form(diagnosis.text))] if diagnosis.text.strip() else []
     return Outline(
@@ -99,7 +99,7 @@ def outline(diagnosis: "Diagnosis") -> Outline:
         [] if is_looked_up else _other_causes(diagnosis.causes),
         [
             # With the tensor at hand nothing has to be read from the message's order of devices.
-            *([(_ABOUT, message.note)] if message and message.note and not is_looked_up else []),
+            *([(_ABOUT, message.note)] if message and message.note and not (is_looked_up or diagnosis.other) else []),
             *([("Note", diagnosis.note)] if diagnosis.note else []),
             *([] if at_once else ask),
         ],

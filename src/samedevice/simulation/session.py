@@ -17,6 +17,7 @@ from samedevice.simulation.patches import (
     cuda,
     dlpack,
     foreach,
+    higher_order,
     multiprocessing,
     nccl,
     nn,
@@ -32,6 +33,7 @@ from samedevice.simulation.stand_ins import ABSENT
 from samedevice.simulation.tensor import (
     dtensor,
     factories,
+    fake,
     functorch,
     nested,
     nested_gradients,
@@ -65,6 +67,7 @@ _PARTS: tuple[Part, ...] = (
     storage,
     dlpack,
     foreach,
+    higher_order,
     tensor_types,
     cuda,
     comm,
@@ -78,6 +81,7 @@ _PARTS: tuple[Part, ...] = (
     nested,
     torch_dispatch_mode,
     torch_ops,
+    fake,
 )
 
 
@@ -89,10 +93,9 @@ class simulate_cuda:  # noqa: N801 - used like a function
     many GPUs or fewer joins the running one. CUDA_VISIBLE_DEVICES hides some of them, as on CUDA.
 
     Not simulated: time and asynchrony, the numbers that a GPU's generator draws, a memory that runs out, sensors, CUDA
-    graphs, compilers (torch.compile, TorchScript: their code runs eagerly), torch.export, NCCL itself (gloo does its
-    work), gradients of strided nested tensors, and other classes with a __torch_dispatch__ of their own; nor does it
-    reach torch.tensor, torch.as_tensor, Tensor.to and Tensor.cuda by a name that was bound before it began (`from torch
-    import tensor`).
+    graphs, compilers (torch.compile, TorchScript: their code runs eagerly), NCCL itself (gloo does its work), gradients
+    of strided nested tensors, and other classes with a __torch_dispatch__ of their own; nor does it reach torch.tensor,
+    torch.as_tensor, Tensor.to and Tensor.cuda by a name that was bound before it began (`from torch import tensor`).
 
     When it has ended, torch is what it was before. A tensor that is left over can be looked at and brought back by
     .cpu(); whoever computes with it gets a RuntimeError that says so.
@@ -228,6 +231,7 @@ class _Session:
                 state.now.libraries[-1]._destroy()
                 state.now.libraries.pop()
             cuda.stop()
+            fake.stop()
         finally:
             while self._changed:
                 _put(*self._changed[-1])

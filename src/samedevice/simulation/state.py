@@ -6,10 +6,12 @@ there, too.
 """
 
 import itertools
+import sys
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
@@ -36,6 +38,8 @@ class State:
     def __init__(self, installed: int = 0, from_cpu: bool = False, session: Session | None = None) -> None:
         # tensor/dtensor.py and patches/dynamo.py
         self.session = session
+        # The doctor, which does not import this, looks here: what ran when the simulation began, and where in it
+        self.begun_at: list[tuple[CodeType, int]] = []
         # device/devices.py
         self.installed = installed  # how many GPUs, those that CUDA_VISIBLE_DEVICES hides included
         self.gpus: list[torch.device] = []
@@ -67,6 +71,8 @@ class State:
         self.before_complex: list[Callable[[], None]] = []  # and before the first complex tensor
         # tensor/transfers.py and rules/judgement.py: who is told of each copy from one device to another
         self.on_copy: list[Callable[[torch.Tensor, torch.device], None]] = []
+        # tensor/fake.py
+        self.met_fakes = False  # whether C++ was told of a GPU's fake tensor
         # tensor/factories.py
         self.default_type: torch.device | None = None  # what torch.set_default_tensor_type left
         # patches/memory.py
@@ -78,8 +84,6 @@ class State:
         self.autocast_types: set[str] = set()  # for which its kernels are registered
         # The casts of parameters in this region, by id; with the parameter, so that its id is not taken by another.
         self.autocast_cache: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
-        # patches/compilers.py
-        self.stance: Any = None  # torch.compiler's, to return to
         # patches/process_group_nccl.py
         self.nccl_groups: set[Any] = set()  # PyTorch's C++ code holds no Python object: these are asked for
         # Kernels that were registered with PyTorch's dispatcher, to be taken away again
@@ -93,6 +97,10 @@ def begin(installed: int, from_cpu: bool, session: Session) -> None:
     """Forget the last simulation: one of this many GPUs starts."""
     global now
     now = State(installed, from_cpu, session)
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        now.begun_at.append((frame.f_code, frame.f_lasti))
+        frame = frame.f_back
 
 
 def end() -> None:

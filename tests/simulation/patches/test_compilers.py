@@ -1,6 +1,8 @@
 """Compiled code runs eagerly under a simulation, one notice says so, and torch.fx traces as ever."""
 
 import io
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -183,11 +185,94 @@ def test_torch_fx_traces_and_runs_modules_that_name_a_device() -> None:
     assert torch.fx.symbolic_trace(nn.Linear(1, 1))(torch.ones(1, 1)).shape == (1, 1)
 
 
-def test_torch_export_of_a_module_on_a_gpu_is_refused_and_of_one_on_the_cpu_works() -> None:
+class Block(nn.Module):
+    """A module that makes tensors where its input is, and where it says."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer, self.norm = nn.Linear(3, 3), nn.BatchNorm1d(3)
+        self.register_buffer("scale", torch.ones(3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        here, there = torch.zeros(3, device=x.device), torch.ones(3).to("cuda:1").to(x)
+        return self.norm(self.layer(x)) * self.scale + here + there  # type: ignore[no-any-return]
+
+
+def test_a_module_on_a_gpu_is_exported() -> None:
+    with simulate_cuda(devices=2):
+        model, x = Block().cuda().eval(), torch.rand(2, 3, device="cuda")
+        program = torch.export.export(model, (x,))
+        assert torch.equal(program.module()(x), model(x))
+        assert program.state_dict["layer.weight"].device == torch.device("cuda:0")
+        assert "device(type='cuda', index=1)" in program.graph_module.code
+        assert "type='meta'" not in program.graph_module.code
+        file = io.BytesIO()
+        torch.export.save(program, file)
+        file.seek(0)
+        assert torch.equal(torch.export.load(file).module()(x), model(x))
+        with pytest.raises(RuntimeError, match="found at least two devices, cpu and cuda:0!"):
+            torch.export.export(model, (x.cpu(),))
+
+
+def test_what_torchdynamo_exports_is_on_the_cpu() -> None:
     with simulate_cuda(devices=1):
-        model, x = nn.Linear(2, 2), torch.ones(1, 2)
-        with pytest.raises(NotImplementedError, match=r"samedevice does not simulate torch.export: .* to the CPU"):
-            torch.export.export(model.cuda(), (x.cuda(),))
+        for export in (
+            lambda model, x: torch.export.export(model, (x,), strict=True).module(),
+            lambda model, x: torch._dynamo.export(model)(x).graph_module,
+        ):
+            model, x = nn.Linear(2, 2), torch.ones(1, 2)
+            assert torch.equal(export(model, x)(x), model(x))
+            with pytest.raises(
+                NotImplementedError, match=r"^samedevice does not simulate torch.* to the CPU and export"
+            ):
+                export(model.cuda(), x.cuda())
+
+
+def test_torchdynamo_explains_a_function_of_tensors_on_gpus() -> None:
+    def function(x: torch.Tensor, parameter: torch.Tensor) -> torch.Tensor:
+        y = x.sin() + torch.ones(3).cuda() + torch.ones(3, device="cuda").to(x.device)
+        torch._dynamo.graph_break()
+        return y * parameter
+
+    with simulate_cuda(devices=1):
+        x, parameter = torch.ones(3, device="cuda", requires_grad=True), nn.Parameter(torch.ones(3, device="cuda"))
+        explanation = torch._dynamo.explain(function)(x, parameter)
+        assert (explanation.graph_count, explanation.graph_break_count) == (2, 1)
+        assert torch._dynamo.explain(Block().cuda())(torch.ones(2, 3, device="cuda")).graph_count == 1
+        assert torch._dynamo.explain(torch.sin)(torch.ones(3)).graph_count == 1
+        assert parameter.is_cuda and parameter.requires_grad
+
+
+def test_nothing_is_compiled_whatever_the_stance() -> None:
+    def backend(graph: Any, inputs: Any) -> Any:
+        raise AssertionError("it was compiled")
+
+    with simulate_cuda(devices=1), pytest.warns(UserWarning, match="runs eagerly"):
+        double = torch.compile(lambda x: x * 2, backend=backend)
+        with torch.compiler.set_stance("default"):
+            assert double(torch.ones(1, device="cuda")).item() == 2
+
+
+_IMPORTED_INSIDE = """
+import sys, torch, samedevice
+assert "torch._dynamo" not in sys.modules
+before = list(sys.meta_path)
+with samedevice.simulate_cuda(2):
+    x = torch.ones(3, device="cuda", requires_grad=True)
+    print(torch._dynamo.explain(lambda x: x.sin() + torch.zeros(3).cuda())(x).graph_count)
+    print(torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,)).device)
+assert sys.meta_path == before
+print(torch.compile(lambda x: x + torch.zeros(3), backend="eager", fullgraph=True)(torch.ones(3)).tolist())
+print(torch._dynamo.explain(torch.sin)(torch.ones(3)).graph_count)
+with samedevice.simulate_cuda(1):
+    pass
+assert sys.meta_path == before
+"""
+
+
+def test_torchdynamo_may_be_imported_inside_a_simulation() -> None:
+    run = subprocess.run([sys.executable, "-c", _IMPORTED_INSIDE], capture_output=True, text=True)
+    assert run.stdout.splitlines() == ["1", "cuda:0", "[1.0, 1.0, 1.0]", "1"], run.stderr[-2000:]
 
 
 UNTRACEABLE: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {

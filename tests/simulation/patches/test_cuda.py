@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import importlib
 import io
 import os
 import pickle
@@ -550,3 +551,20 @@ def test_properties_have_no_other_attributes() -> None:
     with pytest.raises(AttributeError) as error:
         torch.cuda.get_device_properties(0).cores  # noqa: B018
     assert str(error.value) == "'torch._C._CudaDeviceProperties' object has no attribute 'cores'"
+
+
+def test_what_pytorchs_own_tests_ask_of_the_build_is_answered(two_gpus: None) -> None:
+    importlib.import_module("torch.testing._internal.jit_utils")
+    major, minor = torch.version.cuda.split(".")
+    assert torch._C._cuda_getCompiledVersion() == 1000 * int(major) + 10 * int(minor)
+    torch.ones(1, device="cuda")
+    assert torch._C._cuda_hasPrimaryContext(1)
+    with pytest.raises(RuntimeError) as refusal:
+        torch._C._cuda_hasPrimaryContext(7)
+    assert str(refusal.value) == "hasPrimaryContext expects a valid device index, but got device_index=7"
+    assert not torch._C._cuda_isHistoryEnabled()
+    tunable = torch.cuda.tunable
+    answers = tunable.is_enabled(), tunable.tuning_is_enabled(), tunable.record_untuned_is_enabled()
+    assert answers == (False, True, False)
+    with pytest.raises(NotImplementedError, match=r"^samedevice does not simulate TunableOp"):
+        tunable.enable()

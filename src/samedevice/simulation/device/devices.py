@@ -20,6 +20,7 @@ _ADVICE = "For more detailed error information, run with CUDA_LOG_FILE=stderr\n"
 INVALID_ORDINAL = (
     f"CUDA error: invalid device ordinal\nGPU device may be out of range, do you have enough GPUs?\n{_ADVICE}"
 )
+ENDED = "the simulated CUDA has ended, and its GPUs with it: compute on the CPU, or start it again"
 # Of the driver, to a forked child that computes with its parent's tensors.
 NOT_INITIALIZED = (
     "CUDA error: initialization error\n"
@@ -94,7 +95,7 @@ def use() -> None:
     if now.forked:
         _lazy_init()  # PyTorch's own, which refuses
     if not now.installed:
-        raise RuntimeError("the simulated CUDA has ended, and its GPUs with it: compute on the CPU, or start it again")
+        raise RuntimeError(ENDED)
     if not gpus():
         raise RuntimeError("No CUDA GPUs are available")
     now.used = True

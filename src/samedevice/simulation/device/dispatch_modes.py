@@ -15,6 +15,7 @@ import torch
 _how_many = torch._C._len_torch_dispatch_stack
 _is_excluded = torch._C._dispatch_tls_is_dispatch_key_excluded
 _level = torch._C._functorch.peek_interpreter_stack
+_mode, _FAKE = torch._C._get_dispatch_mode, torch._C._TorchDispatchModeKey.FAKE
 _PYTHON = torch._C.DispatchKey.Python
 
 unseen = torch._C._DisableTorchDispatch  # inside, no mode sees anything
@@ -25,6 +26,11 @@ _local = threading.local()
 def now() -> bool:
     """Whether a mode sees what this thread does; not inside torch.func, which wraps tensors on its own."""
     return bool(_how_many()) and not _is_excluded(_PYTHON) and _level() is None
+
+
+def faking() -> bool:
+    """Whether a FakeTensorMode is on, inside torch.func too: what is made is a fake tensor."""
+    return bool(_how_many()) and _mode(_FAKE) is not None and not _is_excluded(_PYTHON)
 
 
 @contextlib.contextmanager

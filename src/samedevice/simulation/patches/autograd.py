@@ -11,7 +11,7 @@ from torch.autograd.function import BackwardCFunction, _HookMixin
 from samedevice.simulation.device.devices import device_of
 from samedevice.simulation.rules import made_inside
 from samedevice.simulation.stand_ins import at_the_caller, modes_are_asked, overridden
-from samedevice.simulation.tensor import functorch, ownership
+from samedevice.simulation.tensor import fake, functorch, ownership
 from samedevice.simulation.tensor.set_data import LEFT_BEHIND, moved_after
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 from samedevice.simulation.tensor.transfers import move, type_
@@ -24,6 +24,7 @@ _register_post_accumulate_grad_hook = torch.Tensor.register_post_accumulate_grad
 _engine_run_backward = torch.autograd._engine_run_backward
 _apply = torch.autograd.Function.__dict__["apply"]
 _backward = BackwardCFunction.apply
+_backward_boxed: Any = getattr(BackwardCFunction, "apply_boxed", None)  # since torch 2.13
 _register_hook_of_node = _HookMixin._register_hook
 _swap_tensors = torch.utils.swap_tensors
 
@@ -41,6 +42,8 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     yield torch.autograd, "_engine_run_backward", _run_backward
     yield torch.autograd.Function, "apply", classmethod(_apply_function)
     yield BackwardCFunction, "apply", _apply_backward
+    if _backward_boxed is not None:
+        yield BackwardCFunction, "apply_boxed", _apply_backward_boxed
     yield _HookMixin, "_register_hook", staticmethod(_register_node_hook)
 
 
@@ -122,6 +125,8 @@ def _fit(gradient: Any, device: torch.device, index: int, function: str = "", sh
     """
     if not isinstance(gradient, torch.Tensor) or device_of(gradient) == device:
         return gradient
+    if fake.is_fake(gradient):  # of a class that dispatches operators itself: engine.cpp lets it pass
+        return gradient
     is_batched = functorch.is_batched(gradient)
     if is_batched and not hasattr(gradient, "_samedevice_device"):
         return gradient
@@ -189,10 +194,24 @@ def _apply_function(cls: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _apply_backward(self: Any, *gradients: Any) -> Any:
     incoming = list(gradients)
-    for index, device in enumerate(getattr(self, "_samedevice_outputs", ())):
-        if device is not None and type(incoming[index]) is torch.Tensor and not functorch.is_batched(incoming[index]):
-            incoming[index] = wrap(incoming[index], device)  # zeros that C++ made for an output that nobody used
-    result = _backward(self, *incoming)
+    _put_zeros_there(self, incoming)
+    return _fit_to_inputs(self, _backward(self, *incoming))
+
+
+def _apply_backward_boxed(self: Any, gradients: list[Any]) -> Any:
+    """The same of a Function with `boxed_grads_call`, which empties the list of its gradients."""
+    _put_zeros_there(self, gradients)
+    return _fit_to_inputs(self, _backward_boxed(self, gradients))
+
+
+def _put_zeros_there(node: Any, gradients: list[Any]) -> None:
+    """Put zeros that C++ made for an output that nobody used where that output was."""
+    for index, device in enumerate(getattr(node, "_samedevice_outputs", ())):
+        if device is not None and type(gradients[index]) is torch.Tensor and not functorch.is_batched(gradients[index]):
+            gradients[index] = wrap(gradients[index], device)
+
+
+def _fit_to_inputs(self: Any, result: Any) -> Any:
     inputs = getattr(self, "_samedevice_inputs", None)
     if inputs is None:
         return result

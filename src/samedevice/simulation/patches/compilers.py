@@ -1,16 +1,15 @@
 """Compilers, which would see CPU tensors: under a simulation their code runs eagerly, and a notice says so once.
 
-For torch.compile PyTorch has a switch, torch.compiler.set_stance("force_eager"): what was compiled before runs eagerly
-too, and what is compiled here is compiled when the simulation is over. Where it fails, the compiler's own error is
-raised (dynamo.py). TorchScript's functions return what they are given, as they do under PYTORCH_JIT=0; PyTorch's own
-code is scripted as ever. To trace, PyTorch runs a function once, and so does torch.jit.trace here: it fails where the
-function does. A module on the CPU that was scripted or traced is really so when it is saved, or asked for its graph.
+For torch.compile PyTorch has a switch (torch_dynamo.py): what was compiled before runs eagerly too, and what is
+compiled here is compiled when the simulation is over. Where it fails, the compiler's own error is raised (dynamo.py).
+TorchScript's functions return what they are given, as they do under PYTORCH_JIT=0; PyTorch's own code is scripted as
+ever. To trace, PyTorch runs a function once, and so does torch.jit.trace here: it fails where the function does. A
+module on the CPU that was scripted or traced is really so when it is saved, or asked for its graph.
 """
 
 import contextlib
 import functools
 import sys
-import threading
 import warnings
 import weakref
 from collections.abc import Callable, Iterator
@@ -20,14 +19,13 @@ import torch
 
 from samedevice.simulation import state
 from samedevice.simulation.device import devices
-from samedevice.simulation.patches import dynamo
+from samedevice.simulation.patches import dynamo, torch_dynamo
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 
 _compile, _script, _export = torch.compile, torch.jit.script, torch.export.export
 _freeze, _optimize_for_inference = torch.jit.freeze, torch.jit.optimize_for_inference
 _trace, _trace_module = torch.jit.trace, torch.jit.trace_module
 _get = torch.nn.Module.__getattr__
-_lock = threading.Lock()
 _told = False
 
 
@@ -41,19 +39,10 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     yield torch.jit, "freeze", freeze
     yield torch.jit, "optimize_for_inference", optimize_for_inference
     yield torch.export, "export", export
+    yield from torch_dynamo.replacements()
     # torch.compiler.reset ends CUDA graphs: torch/_inductor/cudagraph_trees.py imports this where CUDA is built.
     state = "_cuda_CUDAAllocator_AllocatorState"
     yield torch._C, state, getattr(torch._C, state, object)
-    dynamo = sys.modules.get("torch._dynamo.eval_frame")
-    if dynamo is not None:
-        yield dynamo, "_stance", dynamo.DynamoStance("force_eager")
-
-
-def stop() -> None:
-    """Let torch.compile compile again."""
-    if state.now.stance is not None:
-        vars(sys.modules["torch._dynamo.eval_frame"])["_stance"] = state.now.stance
-    state.now.stance = None
 
 
 def _tell(name: str) -> None:
@@ -67,12 +56,9 @@ def _tell(name: str) -> None:
 
 @functools.wraps(_compile)
 def compile_(model: Any = None, *args: Any, **kwargs: Any) -> Any:
-    _tell("torch.compile")
-    from torch._dynamo import eval_frame  # seconds to import, so only when something is compiled
-
-    with _lock:
-        if eval_frame._stance.stance != "force_eager":
-            state.now.stance, eval_frame._stance = eval_frame._stance, eval_frame.DynamoStance("force_eager")
+    caller = sys._getframe(1).f_globals.get("__name__", "")
+    if not caller.startswith("torch."):  # higher-order operators compile themselves
+        _tell("torch.compile")
     compiled: Any = _compile(model, *args, **kwargs)
     if model is None or kwargs.get("disable"):  # as a decorator with arguments: it comes back with the function
         return compiled
@@ -226,9 +212,13 @@ def _get_of_torchscript(module: Any, name: str) -> Any:
 
 @functools.wraps(_export)
 def export(mod: Any, args: Any, kwargs: Any = None, **options: Any) -> Any:
+    if not options.get("strict"):
+        return _export(mod, args, kwargs, **options)
     state = [*mod.parameters(), *mod.buffers()] if isinstance(mod, torch.nn.Module) else []
     if any(isinstance(x, SimulatedTensor) for x in (*state, *torch.utils._pytree.tree_leaves((args, kwargs)))):
         raise NotImplementedError(
-            "samedevice does not simulate torch.export: move the module and its arguments to the CPU and export there"
+            "samedevice does not simulate torch.export with strict=True: leave strict out, or move the module and its "
+            "arguments to the CPU and export there"
         )
-    return _export(mod, args, kwargs, **options)
+    with dynamo.tracing():
+        return _export(mod, args, kwargs, **options)

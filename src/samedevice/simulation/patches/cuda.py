@@ -17,7 +17,7 @@ from torch.backends.cuda import cuFFTPlanCache, cuFFTPlanCacheManager
 from samedevice.simulation import state
 from samedevice.simulation.device import devices, events, generators, pinned_memory, properties, streams, sync_debug
 from samedevice.simulation.device.properties import NAME as NAME
-from samedevice.simulation.patches import autocast, compilers, memory
+from samedevice.simulation.patches import autocast, compilers, memory, torch_dynamo
 from samedevice.simulation.rules import determinism
 from samedevice.simulation.tensor import allocation
 
@@ -38,6 +38,10 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
         "_cuda_set_sync_debug_mode": _set_sync_debug_mode,
         "_cuda_get_sync_debug_mode": lambda: state.now.sync_debug_level,
         "_cuda_isCurrentStreamCapturing": lambda: False,
+        "_cuda_getCompiledVersion": _compiled_version, "_cuda_hasPrimaryContext": _has_primary_context,
+        "_cuda_isHistoryEnabled": lambda: False, "_cuda_tunableop_is_enabled": lambda: False,
+        "_cuda_tunableop_tuning_is_enabled": lambda: True, "_cuda_record_untuned_is_enabled": lambda: False,
+        "_cuda_tunableop_enable": _refused("TunableOp, which chooses kernels of cuBLAS"),
         "_cuda_getCurrentBlasHandle": _refused("cuBLAS, so it has no handle"),
         "_cuda_getCurrentSolverHandle": _refused("cuSOLVER, so it has no handle"),
         "_accelerator_getAccelerator": lambda: torch.device("cuda"),
@@ -94,13 +98,14 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
 def start() -> None:
     """What is not put in place by name."""
     allocation.start()
+    torch_dynamo.start()
     _observe(determinism.check, torch._C._get_deterministic_algorithms())
 
 
 def stop() -> None:
     """What is not put back by name."""
     autocast.stop()
-    compilers.stop()
+    torch_dynamo.stop()
 
 
 def _nothing(*args: Any, **kwargs: Any) -> None:
@@ -162,6 +167,19 @@ def _refused(what: str) -> Callable[..., NoReturn]:
         raise NotImplementedError(f"samedevice does not simulate {what}")
 
     return refuse
+
+
+def _compiled_version() -> int:
+    """CUDART_VERSION of the build: 13000 for CUDA 13.0."""
+    major, minor = str(torch.version.cuda).split(".")[:2]
+    return 1000 * int(major) + 10 * int(minor)
+
+
+def _has_primary_context(device: int) -> bool:
+    """Whether a GPU was used; ATen/cuda/detail/CUDAHooks.cpp, hasPrimaryContext."""
+    if not 0 <= device < devices.count():
+        raise RuntimeError(f"hasPrimaryContext expects a valid device index, but got device_index={device}")
+    return devices.used()
 
 
 def device_count() -> int:

@@ -7,14 +7,18 @@ and of the module, whose tensors are fake ones on the devices of the simulated.
 
 import contextlib
 import copy
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_leaves
 
 from samedevice.simulation import state
-from samedevice.simulation.device.devices import device_of
+from samedevice.simulation.device.devices import device_of, resolve
+from samedevice.simulation.tensor import fake
 
 
 def refusal(function: Callable[..., Any], args: Any, kwargs: Any) -> Exception | None:
@@ -24,7 +28,7 @@ def refusal(function: Callable[..., Any], args: Any, kwargs: Any) -> Exception |
     try:
         with _Faked() as faked:
             function, args, kwargs = faked.copy(function), faked.copy(args), faked.copy(kwargs)
-        with _without_simulation(), _compiling(eval_frame), torch.no_grad():
+        with tracing(), torch.no_grad():
             eval_frame.optimize(backend="eager")(function)(*args, **kwargs)
     except exc.TorchRuntimeError as error:
         return error.with_traceback(None)
@@ -33,23 +37,52 @@ def refusal(function: Callable[..., Any], args: Any, kwargs: Any) -> Exception |
     return None
 
 
-def _without_simulation() -> contextlib.AbstractContextManager[None]:
-    """Return a context in which torch is what it is without a simulation.
+def explain(function: Callable[..., Any]) -> Callable[..., Any]:
+    """torch._dynamo.explain of a function that is called with tensors on simulated GPUs."""
 
-    TorchDynamo knows PyTorch's functions by their identity, and notes some for good.
-    """
-    session = state.now.session
-    return contextlib.nullcontext() if session is None else session.lifted()
+    @functools.wraps(function)
+    def explained(*args: Any, **kwargs: Any) -> Any:
+        from torch._dynamo import eval_frame
+
+        with _Faked() as faked:
+            copied, args, kwargs = faked.copy(function), faked.copy(args), faked.copy(kwargs)
+        with tracing(), faked.mode:  # what the function makes, when it then runs, is fake too
+            return eval_frame.explain(copied)(*args, **kwargs)
+
+    return explained
 
 
 @contextlib.contextmanager
-def _compiling(eval_frame: Any) -> Iterator[None]:
-    """Inside, functions are compiled, which a simulation switches off."""
-    before, eval_frame._stance = eval_frame._stance, eval_frame.DynamoStance("default")
-    try:
-        yield
-    finally:
-        eval_frame._stance = before
+def tracing() -> Iterator[None]:
+    """Inside, functions are compiled, and torch is what it is without a simulation, but for fake tensors on its GPUs.
+
+    TorchDynamo knows PyTorch's functions by their identity, and notes some for good.
+    """
+    from torch._dynamo import eval_frame
+
+    session = state.now.session
+    with contextlib.nullcontext() if session is None else session.lifted(), fake.alone():
+        before, eval_frame._stance = eval_frame._stance, eval_frame.DynamoStance("default")
+        FakeTensor.to, FakeTensor.cuda = _to, _cuda
+        try:
+            yield
+        finally:
+            eval_frame._stance = before
+            del FakeTensor.to, FakeTensor.cuda
+
+
+def _to(self: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
+    """Tensor.to of a fake tensor: "cuda" is given its number, which PyTorch's C++ code would ask the GPU for."""
+    args = tuple(_with_number(x) for x in args)
+    return torch.Tensor.to(self, *args, **{name: _with_number(x) for name, x in kwargs.items()})
+
+
+def _cuda(self: torch.Tensor, device: Any = None, non_blocking: bool = False, **kwargs: Any) -> torch.Tensor:
+    return torch.Tensor.cuda(self, _with_number("cuda" if device is None else device), non_blocking, **kwargs)
+
+
+def _with_number(argument: Any) -> Any:
+    return resolve(argument) if argument in ("cuda", torch.device("cuda")) else argument
 
 
 class _Faked(TorchFunctionMode):
@@ -57,25 +90,22 @@ class _Faked(TorchFunctionMode):
 
     def __init__(self) -> None:
         super().__init__()
-        from torch._subclasses.fake_tensor import FakeTensorMode
-
-        self._mode = FakeTensorMode()
+        self.mode = FakeTensorMode()
         self._memo: dict[int, Any] = {}
 
     def copy(self, value: Any) -> Any:
         """A deep copy, in which each tensor is a fake one on the same device."""
-        module = getattr(value, "__self__", value)
-        if isinstance(module, torch.nn.Module):
-            for parameter in module.parameters():  # whose own __deepcopy__ asks no mode
+        holder = getattr(value, "__self__", value)
+        leaves = holder.parameters() if isinstance(holder, torch.nn.Module) else tree_leaves(value)
+        for parameter in leaves:
+            if isinstance(parameter, torch.nn.Parameter):  # whose own __deepcopy__ asks no mode
                 self._memo[id(parameter)] = torch.nn.Parameter(self._fake(parameter), requires_grad=False)
         return copy.deepcopy(value, self._memo)
 
     def _fake(self, tensor: torch.Tensor) -> torch.Tensor:
-        from torch._subclasses.fake_tensor import FakeTensor
-
         with torch._C.DisableTorchFunction():
             shape = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
-            fake: torch.Tensor = FakeTensor(self._mode, shape, device_of(tensor))
+            fake: torch.Tensor = FakeTensor(self.mode, shape, device_of(tensor))
         return fake
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

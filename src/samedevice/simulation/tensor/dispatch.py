@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 
 from samedevice.simulation import state
 from samedevice.simulation.device import dispatch_modes, generators
@@ -98,6 +99,8 @@ def _dispatch(operator: Operator, func: Any, types: Any, args: Any, kwargs: Any,
         if result is not NotImplemented:
             return result
     if device not in now.present:
+        if FakeTensor in types:
+            return NotImplemented  # its mode decides
         _refuse_absent(func, args, kwargs)
         try:
             device = judgement.judge(func, args, kwargs or {})

@@ -21,7 +21,7 @@ from samedevice.simulation.device.devices import CPU, device_of, resolve
 from samedevice.simulation.rules import kernel_names
 from samedevice.simulation.rules.layout_errors import reworded
 from samedevice.simulation.stand_ins import ABSENT, at_the_caller, modes_are_asked, overridden, stand_in
-from samedevice.simulation.tensor import functorch, ownership, sparse
+from samedevice.simulation.tensor import fake, functorch, ownership, sparse
 from samedevice.simulation.tensor.classes import dispatches_itself, is_jagged, refuse_class
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 from samedevice.simulation.tensor.wrapping import unwrap, wrap
@@ -29,6 +29,7 @@ from samedevice.simulation.tensor.wrapping import unwrap, wrap
 _MADE_FROM_DATA = ("tensor", "as_tensor", "asarray")
 _LIKE = ("empty_like", "full_like", "ones_like", "rand_like", "randint_like", "randn_like", "zeros_like")
 _NEW = ("new", "new_empty", "new_empty_strided", "new_full", "new_ones", "new_tensor", "new_zeros")
+_to = torch.Tensor.to
 _UNSEEN = (*_MADE_FROM_DATA, "new", "new_tensor", "range")
 _makers: dict[Any, Callable[..., torch.Tensor]] = {}
 
@@ -208,6 +209,10 @@ def _seen(original: Any, name: str, device: torch.device, args: Any, kwargs: Any
 def _made(original: Any, device: torch.device, *args: Any, **kwargs: Any) -> torch.Tensor:
     """A tensor that is made on the CPU and is then on a GPU; from data, that is a copy."""
     name = original.__name__
+    if dispatch_modes.faking():
+        if name not in _UNSEEN:
+            return cast(torch.Tensor, original(*args, device=device, **kwargs))
+        return _to(original(*args, device="cpu", **kwargs), device)
     try:
         if name.startswith("rand") or name == "normal":
             with generators.of(device, kwargs.get("generator")):
@@ -278,7 +283,7 @@ def like(original: Any) -> Any:
             with dispatch_modes.asking():
                 return original(source, *args, **kwargs, **({} if device is None else {"device": resolve(device)}))
         if not is_usual and dispatches_itself(kind):  # a DTensor, which makes one of its own kind
-            if device is not None and resolve(device).type == "cuda":
+            if device is not None and resolve(device).type == "cuda" and not fake.is_fake(source):
                 refuse_class(kind)
             named = {"device": device, "pin_memory": pin_memory}
             return original(source, *args, **{name: value for name, value in named.items() if value}, **kwargs)
@@ -287,6 +292,8 @@ def like(original: Any) -> Any:
             target = here if device is None else resolve(device)
         except TypeError:
             return original(source, *args, device=device, **kwargs)  # refused, by PyTorch
+        if functorch.is_wrapped(source) and fake.is_fake(source):
+            return original(source, *args, **({} if device is None else {"device": target}), **kwargs)
         if target.type != "cuda":
             if target == here:
                 if original.__name__ == "new_tensor":

@@ -14,6 +14,7 @@ import torch
 from torch._functorch import vmap
 
 from samedevice.simulation.device.devices import device_of
+from samedevice.simulation.device.in_cpp import meant
 from samedevice.simulation.rules import made_inside
 from samedevice.simulation.stand_ins import overridden
 from samedevice.simulation.tensor.classes import is_jagged
@@ -22,7 +23,7 @@ _device, _get_device = torch.Tensor.device, torch.Tensor.get_device
 _is_cuda, _is_cpu = torch.Tensor.is_cuda, torch.Tensor.is_cpu
 _numpy = torch.Tensor.numpy
 is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
-_unwrap = torch._C._functorch.get_unwrapped
+unwrapped = torch._C._functorch.get_unwrapped
 _functorch = torch._C._functorch
 _BATCHED = torch._C._dispatch_key_parse("Batched")
 _add_batch_dim = torch._add_batch_dim
@@ -43,12 +44,12 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
 def device(self: torch.Tensor) -> torch.device:
     """Tensor.device, also of a tensor that torch.func has wrapped around a simulated one."""
     if is_wrapped(self):
-        return _unwrap(self).device
+        return unwrapped(self).device
     if is_jagged(type(self)) and "_values" in self.__dict__:
         home: torch.device = self._values.device
         return home
     here: torch.device = _device.__get__(self)
-    return here
+    return here if here.index is None else meant(here)
 
 
 def is_cuda(self: torch.Tensor) -> bool:
@@ -74,7 +75,7 @@ def get_device(self: torch.Tensor) -> int:
 @functools.wraps(_numpy)
 def numpy(self: torch.Tensor, *, force: bool = False) -> Any:
     if not force and is_wrapped(self) and not overridden(self) and device(self).type == "cuda":
-        return _unwrap(self).numpy()  # refused, by its own method
+        return unwrapped(self).numpy()  # refused, by its own method
     return _numpy(self, force=force)
 
 
@@ -88,7 +89,7 @@ def in_vmap(tensor: torch.Tensor) -> bool:
     while is_wrapped(tensor):
         if _functorch.is_batchedtensor(tensor):
             return True
-        tensor = _unwrap(tensor)
+        tensor = unwrapped(tensor)
     return False
 
 
@@ -111,7 +112,7 @@ def beneath(function: Callable[[torch.Tensor], torch.Tensor], tensor: torch.Tens
         with torch._C._DisableFuncTorch():
             return function(tensor)
     level = _functorch.maybe_get_level(tensor)
-    inner = beneath(function, _unwrap(tensor))
+    inner = beneath(function, unwrapped(tensor))
     if _functorch.is_batchedtensor(tensor):
         return _functorch._add_batch_dim(inner, _functorch.maybe_get_bdim(tensor), level)
     return _functorch._wrap_for_grad(inner, level)

@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
+from torch._subclasses.functional_tensor import FunctionalTensor
 from torch.nested._internal import nested_tensor
 
-from samedevice.simulation.device.devices import CPU, device_of
+from samedevice.simulation.device.devices import CPU, device_of, resolve
+from samedevice.simulation.device.in_cpp import for_cpp
 from samedevice.simulation.tensor.classes import holds_tensors, original_of, refuse_class, twin_of
 from samedevice.simulation.tensor.dispatch import refuse_gradients_of_nested
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
@@ -66,12 +69,16 @@ def make_wrapper_subclass(cls: Any, *args: Any, **kwargs: Any) -> Any:
     device = args[_DEVICE] if len(args) > _DEVICE else kwargs.get("device")
     if torch.device(device or "cpu").type != "cuda":
         return _make_wrapper_subclass(original_of(cls), *args, **kwargs)
-    if not holds_tensors(cls):
-        refuse_class(cls)
     # With a GPU's device in C++, autograd would end the process.
+    if issubclass(cls, FakeTensor | FunctionalTensor):
+        in_cpp = for_cpp(resolve(device))
+    elif holds_tensors(cls):
+        in_cpp = CPU
+    else:
+        refuse_class(cls)
     if len(args) > _DEVICE:
-        return _make_wrapper_subclass(cls, *args[:_DEVICE], CPU, *args[_DEVICE + 1 :], **kwargs)
-    return _make_wrapper_subclass(cls, *args, **(kwargs | {"device": CPU}))
+        return _make_wrapper_subclass(cls, *args[:_DEVICE], in_cpp, *args[_DEVICE + 1 :], **kwargs)
+    return _make_wrapper_subclass(cls, *args, **(kwargs | {"device": in_cpp}))
 
 
 @functools.wraps(_validate_members)

@@ -16,7 +16,7 @@ from samedevice.simulation.device import dispatch_modes, pinned_memory, streams,
 from samedevice.simulation.device.devices import CPU, device_of, resolve
 from samedevice.simulation.rules import layout_errors
 from samedevice.simulation.stand_ins import ABSENT, overridden
-from samedevice.simulation.tensor import functorch, nested_gradients
+from samedevice.simulation.tensor import fake, functorch, nested_gradients
 from samedevice.simulation.tensor.classes import dispatches_itself, holds_tensors, is_jagged, refuse_class, twin_of
 from samedevice.simulation.tensor.method_arguments import arguments_first, subclasses_first
 from samedevice.simulation.tensor.set_data import exchange, moved_after
@@ -97,8 +97,8 @@ def move(
         return _to(tensor, tensor.dtype if dtype is None else dtype, memory_format=memory_format)
     if holds_tensors(type(tensor)) and device.type in ("cuda", "cpu"):
         return _ToCopy.apply(tensor, device, dtype, memory_format, non_blocking)
-    if dispatches_itself(type(tensor)):
-        if device.type == "cuda" and not isinstance(tensor, torch._subclasses.FakeTensor):
+    if dispatches_itself(type(tensor)) or (functorch.is_wrapped(tensor) and fake.is_fake(tensor)):
+        if device.type == "cuda" and not fake.is_fake(tensor):
             refuse_class(type(tensor))
         return _to(tensor, device, dtype, memory_format=memory_format)
     if device.type not in ("cuda", "cpu"):
@@ -203,7 +203,7 @@ def type_(self: torch.Tensor, dtype: Any = None, non_blocking: bool = False, **k
         if holds_tensors(type(self)):
             return type_(self._values if is_jagged(type(self)) else self._masked_data)
         if not isinstance(self, SimulatedTensor):
-            return _type(self)
+            return _type(self).replace("torch.meta.", "torch.cuda.") if _is_fake_on_gpu(self) else _type(self)
         try:
             return _type(unwrap(self)).replace("torch.", "torch.cuda." if self.is_cuda else "torch.", 1)
         except RuntimeError as error:  # of a compressed layout: it has no name
@@ -221,6 +221,10 @@ def type_(self: torch.Tensor, dtype: Any = None, non_blocking: bool = False, **k
     if not name.startswith("torch.cuda."):
         return move(self, CPU, plain)
     return move(self, device_of(self) if isinstance(self, SimulatedTensor) else resolve("cuda"), plain)
+
+
+def _is_fake_on_gpu(tensor: torch.Tensor) -> bool:
+    return dispatches_itself(type(tensor)) and fake.is_fake(tensor) and device_of(tensor).type == "cuda"
 
 
 @arguments_first

@@ -1,0 +1,67 @@
+"""Higher-order operators, which take functions (torch.cond, flex_attention, map, scan): they compute here as on CUDA.
+
+PyTorch compiles the call first and then looks for a rule of the tensor's class; a simulated tensor's has none. Here
+nothing is compiled, and a tensor on a GPU gets the kernel that CUDA's gets, which is written in Python: it calls the
+functions, whose operators come to dispatch.py one by one. For the operators with a gradient, autograd looks on then. So
+it also meets the tensors that a function has not been given but knows, which the compiler would have passed to it.
+"""
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch._functorch.pyfunctorch import retrieve_current_functorch_interpreter
+from torch._ops import HigherOrderOperator
+from torch.utils._python_dispatch import _get_current_dispatch_mode
+
+from samedevice.simulation.tensor.classes import Twin
+
+_dispatch = HigherOrderOperator.dispatch
+_PYTHON, _CUDA = torch._C.DispatchKey.Python, torch._C.DispatchKey.CUDA
+_AUTOGRAD = torch._C._to_functionality_key(torch._C.DispatchKey.AutogradCPU)
+_IN_FUNC = torch._C.DispatchKey.FuncTorchDynamicLayerFrontMode
+_VMAP = torch._C._functorch.TransformType.Vmap
+
+# Those whose kernel on CUDA calls the functions, with what they are given, one after the other.
+_WITH_A_GRADIENT = ("cond", "map_impl", "scan", "while_loop", "associative_scan", "foreach_map", "flex_attention")
+
+
+def replacements() -> Iterator[tuple[Any, str, Any]]:
+    """What to put in place of what: (owner, name, replacement)."""
+    yield HigherOrderOperator, "dispatch", dispatch
+
+
+@functools.wraps(_dispatch)
+def dispatch(self: Any, /, dispatch_key: Any, *args: Any, **kwargs: Any) -> Any:
+    overloaded = self._get_overloaded_args(args, kwargs)
+    if _get_current_dispatch_mode() is not None or not all(isinstance(type(x), Twin) for x in overloaded):
+        return _dispatch(self, dispatch_key, *args, **kwargs)
+    if dispatch_key == _IN_FUNC and self.name() in _WITH_A_GRADIENT:
+        if retrieve_current_functorch_interpreter().key() != _VMAP:
+            return _with_gradient(self, args, kwargs)
+        if self.name() == "cond":
+            return _cond_in_vmap(self, *args)
+    if torch._C._to_functionality_key(dispatch_key) == _AUTOGRAD and self.name() in _WITH_A_GRADIENT:
+        return _with_gradient(self, args, kwargs)
+    if dispatch_key == _PYTHON:
+        dispatch_key = _CUDA
+    return _dispatch(self, dispatch_key, *args, **kwargs)
+
+
+def _with_gradient(operator: Any, args: Any, kwargs: Any) -> Any:
+    """Compute as the operator's kernel does, while autograd looks on."""
+    if operator.name() == "cond":  # whose kernel knows of no operands in a dictionary: the compiler takes them out
+        pred, true_fn, false_fn, operands = args
+        return (true_fn if pred else false_fn)(*operands)
+    return _dispatch(operator, _CUDA, *args, **kwargs)
+
+
+def _cond_in_vmap(operator: Any, pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
+    """torch.cond under torch.vmap, whose rule takes functions as the compiler makes them: these return a tuple."""
+    result = _dispatch(operator, _IN_FUNC, pred, _in_a_tuple(true_fn), _in_a_tuple(false_fn), operands)
+    return result[0]
+
+
+def _in_a_tuple(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *args: (function(*args),)
