@@ -24,6 +24,14 @@ from samedevice.simulation.tensor import allocation
 _set_deterministic = torch._C._set_deterministic_algorithms
 
 
+_FUSED = ("flash", "mem_efficient", "cudnn")
+
+
+def _no_fused_kernel(params: Any, debug: bool = False) -> bool:
+    """As in PyTorch's build for the CPU: the one for CUDA asks the driver of real GPUs which kernels they have."""
+    return False
+
+
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
     for part in (properties, streams, memory, pinned_memory, generators, autocast, compilers):
@@ -38,6 +46,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
         "_cuda_set_sync_debug_mode": _set_sync_debug_mode,
         "_cuda_get_sync_debug_mode": lambda: state.now.sync_debug_level,
         "_cuda_isCurrentStreamCapturing": lambda: False,
+        **dict.fromkeys((f"_can_use_{kernel}_attention" for kernel in _FUSED), _no_fused_kernel),
         "_cuda_getCurrentBlasHandle": _refused("cuBLAS, so it has no handle"),
         "_cuda_getCurrentSolverHandle": _refused("cuSOLVER, so it has no handle"),
         "_accelerator_getAccelerator": lambda: torch.device("cuda"),

@@ -122,6 +122,16 @@ def index_put(args: Any) -> Exception | None:
     )
 
 
+def _class_numbers(args: Any) -> Exception | None:
+    """native/cuda/Loss.cu, AT_DISPATCH_NLL_LOSS_INDEX_TYPES; from torch 2.12 on, all devices refuse them before."""
+    inputs, target, _, reduction = args[:4]
+    if target.dtype in (torch.long, torch.uint8):
+        return None
+    reduced = "_no_reduce" if inputs.dim() > 1 and not reduction else "_reduce"
+    shape = "_1d" if inputs.dim() < 2 else "_2d" if reduction else ""
+    return _no_kernel(f"nll_loss_forward{reduced}_cuda_kernel{shape}_index", target)
+
+
 def _one_type(args: Any) -> Exception | None:
     """native/Convolution.cpp, check_input_same_type_as_parameters: what cuDNN convolves is compared by its type."""
     inputs = args[0]
@@ -173,6 +183,8 @@ _UNCOMPUTED: dict[str, Callable[[Any], Exception | None]] = {
     "histc": _histogram,
     **dict.fromkeys(("index_put", "index_put_", "_index_put_impl_"), index_put),
 }
+if torch.__version__ < "2.12":
+    _UNCOMPUTED["nll_loss_forward"] = _class_numbers
 
 # The operators of which CUDA computes fewer dtypes: see `refusal_of`.
 OF_FEWER_DTYPES = {
