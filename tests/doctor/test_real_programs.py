@@ -27,7 +27,7 @@ SECOND_FIX = {
     "seeded_loader": "the frames do not show where the loader was created",
     "ppo_gae": "the rewards fail next, which another name holds",
 }
-# Its tensor is a variable of a comprehension, which from Python 3.12 on is gone from the frame once the line has failed.
+# Its tensor is a variable of a comprehension: from Python 3.12 on it is gone from the frame once the line has failed.
 GONE = {"detr_matcher"} if sys.version_info >= (3, 12) else set()
 
 

@@ -123,7 +123,7 @@ def test_it_reads_a_traceback_where_programs_are_told_to_colour_it(program, caps
     """As a notebook's kernel tells them, and as Python does from 3.13 on."""
     monkeypatch.setenv("FORCE_COLOR", "1")
     program('raise ValueError("no GPU is free")')
-    with pytest.raises(RuntimeError, match="^no GPU is free$"):
+    with pytest.raises(RuntimeError, match=r"^no GPU is free$"):
         torchrun("--nproc-per-node=1 train.py")
     assert capsys.readouterr().out.endswith('[rank0] failed in train.py, line 10: raise ValueError("no GPU is free")\n')
 
