@@ -20,7 +20,7 @@ import conformance
 # is hard to simulate, and about texts.
 ELSEWHERE = {"operators": (0.995, 0.97), "questions": (0.93, 0.8), "optimizers": (0.97, 0.97), "modules": (0.99, 0.97)}
 HEADER = conformance.recording("operators")[0]
-# Only PyTorch's build for the CPU says so, as the lists have it: the one for CUDA answers as recorded, without a GPU too.
+# Only PyTorch's build for the CPU says so, and so do the lists: the one for CUDA answers as recorded.
 OF_THE_CPU_BUILD = "PyTorch is not linked with support for cuda devices"
 AS_RECORDED = (sys.platform, platform.machine(), torch.__version__.partition("+")[0]) == (
     "linux",
