@@ -81,8 +81,8 @@ test-errors: .venv-cuda/.everything # each error of the lessons against PyTorch'
 test-colab: .venv/.everything .venv-colab/.everything # the lessons as Colab runs them, with its versions (in .venv-colab, several GB)
 	@.venv/bin/python tools/colab.py
 
-test-torch: .venv-torch-$(VERSION)/.everything # the simulation on another torch: make test-torch VERSION=2.15.0 (own venv)
-	.venv-torch-$(VERSION)/bin/pytest tests/simulation tests/conformance -n 2 --dist loadfile
+test-torch: .venv-torch-$(VERSION)/.everything # simulation and notebooks on another torch: make test-torch VERSION=2.15.0 (own venv)
+	SAMEDEVICE_GPUS=simulated .venv-torch-$(VERSION)/bin/pytest --nbval tests/simulation tests/conformance notebooks $(SIDE_BY_SIDE)
 
 test-clients: .venv-clients/.everything # transformers, accelerate, Lightning and others on simulated GPUs (in .venv-clients)
 	.venv-clients/bin/pytest -c tests/clients/pytest.ini tests/clients

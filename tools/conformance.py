@@ -79,7 +79,8 @@ def as_line(miss: Comparison) -> str:
 def _nearest(what: str) -> Path:
     version = _numbers(torch.__version__.partition("+")[0])
     files = {_numbers(path.name.split("-")[1]): path for path in RECORDED.glob(f"torch-*.*.*-{what}.jsonl.gz")}
-    return files[min(files, key=lambda there: [abs(a - b) for a, b in zip(there, version, strict=True)])]
+    distances = {there: [abs(a - b) for a, b in zip(there, version, strict=True)] for there in files}
+    return files[min(sorted(files, reverse=True), key=distances.__getitem__)]  # of two as near, the newer
 
 
 def _numbers(version: str) -> tuple[int, ...]:

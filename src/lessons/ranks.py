@@ -75,6 +75,7 @@ def _run(program: list[str], printed: list[Path], raised: Path) -> bool:
         "LOCAL_WORLD_SIZE": str(len(printed)),
         "OMP_NUM_THREADS": "1",
         "PYTHONUNBUFFERED": "1",  # a rank that is ended has told until then what it had to tell
+        "PYTHON_COLORS": "0",  # a notebook's kernel asks for colours, and from 3.13 on Python gives a traceback some
     }
 
     def start(rank: int, out: Path, errors: IO[bytes]) -> subprocess.Popen[bytes]:

@@ -6,6 +6,7 @@ ended the error at once. The last 39 of these: 37, 30 and 30.
 """
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -26,15 +27,17 @@ SECOND_FIX = {
     "seeded_loader": "the frames do not show where the loader was created",
     "ppo_gae": "the rewards fail next, which another name holds",
 }
+# Its tensor is a variable of a comprehension: from Python 3.12 on it is gone from the frame once the line has failed.
+GONE = {"detr_matcher"} if sys.version_info >= (3, 12) else set()
 
 
 @pytest.mark.filterwarnings("ignore")  # of the programs' own
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_culprit_the_cause_and_the_fix_are_right(name, tmp_path):
     judgement = judged(FOLDER / f"{name}.py", tmp_path)
-    assert judgement.culprit == (name not in OTHER_CULPRIT), judgement.said
-    assert judgement.cause == (name not in OTHER_CAUSE), judgement.said
-    assert judgement.fix == (name not in SECOND_FIX), judgement.said
+    assert judgement.culprit == (name not in {*OTHER_CULPRIT, *GONE}), judgement.said
+    assert judgement.cause == (name not in {*OTHER_CAUSE, *GONE}), judgement.said
+    assert judgement.fix == (name not in {*SECOND_FIX, *GONE}), judgement.said
 
 
 def test_the_figures_of_the_site_are_of_these_programs():

@@ -126,6 +126,15 @@ def test_of_torch_compile_it_shows_the_call_and_raises_what_quotes_the_line(tmp_
     assert diagnosis.message.id in ("SD100", "SD101")
 
 
+def test_it_reads_a_traceback_where_programs_are_told_to_colour_it(program, capsys, monkeypatch):
+    """As a notebook's kernel tells them, and as Python does from 3.13 on."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    program('raise ValueError("no GPU is free")')
+    with pytest.raises(RuntimeError, match=r"^no GPU is free$"):
+        torchrun("--nproc-per-node=1 train.py")
+    assert capsys.readouterr().out.endswith('[rank0] failed in train.py, line 10: raise ValueError("no GPU is free")\n')
+
+
 def test_a_program_that_fails_before_it_has_a_rank_is_shown_as_it_is(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "train.py").write_text("import nothing_of_that_name", "utf-8")

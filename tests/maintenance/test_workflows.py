@@ -115,13 +115,16 @@ def test_each_python_and_torch_that_is_promised_has_a_job():
     jobs = read(ROOT / ".github/workflows/cpu.yml")["jobs"]
     rows = jobs["matrix"]["strategy"]["matrix"]["include"]
     pinned = re.search(r"^torch==(.*)$", (ROOT / "constraints.txt").read_text("utf-8"), re.M)[1]
-    oldest = re.search(r'"torch>=([\d.]+),', (ROOT / "pyproject.toml").read_text("utf-8"))[1]
+    oldest, beyond = re.search(r'"torch>=2\.(\d+),<2\.(\d+)"', (ROOT / "pyproject.toml").read_text("utf-8")).groups()
     tested = next(
         step["with"]["python-version"] for step in jobs["test"]["steps"] if "setup-python" in step.get("uses", "")
     )
     promised = re.findall(r"Python :: (3\.\d+)", (ROOT / "pyproject.toml").read_text("utf-8"))
     assert {tested, *(row["python"] for row in rows)} == set(promised)
-    assert {row["torch"] for row in rows} == {f"{oldest}.0", pinned, "2.x"}
+    named = [row["torch"] for row in rows if row["system"] == "ubuntu-latest"] + [pinned]
+    releases = [f"2.{int(beyond) - 1}" if torch == "2.x" else torch.rpartition(".")[0] for torch in named]
+    assert sorted(releases) == [f"2.{minor}" for minor in range(int(oldest), int(beyond))], "each release of torch once"
+    assert {row["torch"] for row in rows if row["system"] != "ubuntu-latest"} == {pinned}
     assert {row["system"] for row in rows} == {"ubuntu-latest", "macos-latest", "windows-latest"}
 
 

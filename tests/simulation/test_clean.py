@@ -25,6 +25,7 @@ _CACHES = {
     ("torch.autograd.profiler", "_cupti_monitor_checked"),
     ("torch.optim.sgd.SGD", "step"),
     ("torch._opaque_base", "_FakeScriptObject_cls"),
+    ("torch._custom_class_base", "_FakeScriptObject_cls"),  # the same from torch 2.14 on
 }
 
 

@@ -8,6 +8,7 @@ cuda:1. Functions, classes and imports of a file are there for all of its questi
 
 import ast
 import functools
+import sys
 import types
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,10 +50,16 @@ def ask(family: str, question: str) -> dict[str, Any]:
     """The answer to one question: {"ok": what it gives} or {"error": type, "message": text}."""
     torch.cuda.init()
     nested_tensor._tensor_id_counter = 1  # the names of ragged sizes in texts: j1, j2, whatever was asked before
-    scope: dict[str, Any] = {"__name__": family, "torch": torch, "nn": torch.nn, "F": torch.nn.functional}
+    if "torch._dynamo" in sys.modules:
+        torch._dynamo.reset()  # what was compiled before makes sizes dynamic, which texts of torch 2.11 show
+    module = types.ModuleType(family)
+    scope: dict[str, Any] = vars(module)
+    scope |= {"torch": torch, "nn": torch.nn, "F": torch.nn.functional}
     for name, device in (("g", "cuda:0"), ("c", "cpu"), ("h", "cuda:1")):
         scope[name] = _ones(device)
     exec(_split(FOLDER / f"{family}.py")[0], scope)
+    if "compiled" in scope:
+        sys.modules[family] = module  # torch.compile of 2.11 imports it, to read what a function names
     block: Any = ast.parse(question)
     program = block
     while isinstance(block.body[-1], ast.With):

@@ -147,7 +147,7 @@ REFUSED: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         lambda: dist.monitored_barrier(),
         ValueError,
         "monitored_barrier requires a group with a CPU-capable backend (e.g. GLOO)."
-        if NCCL2
+        if torch.__version__ >= "2.14"
         else "monitored_barrier is only implemented for GLOO backend.",
     ),
 }

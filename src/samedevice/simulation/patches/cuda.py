@@ -24,6 +24,14 @@ from samedevice.simulation.tensor import allocation
 _set_deterministic = torch._C._set_deterministic_algorithms
 
 
+_FUSED = ("flash", "mem_efficient", "cudnn")
+
+
+def _no_fused_kernel(params: Any, debug: bool = False) -> bool:
+    """As in PyTorch's build for the CPU: the one for CUDA asks the driver of real GPUs which kernels they have."""
+    return False
+
+
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
     for part in (properties, streams, events, memory, pinned_memory, generators, autocast, compilers):
@@ -42,6 +50,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
         "_cuda_isHistoryEnabled": lambda: False, "_cuda_tunableop_is_enabled": lambda: False,
         "_cuda_tunableop_tuning_is_enabled": lambda: True, "_cuda_record_untuned_is_enabled": lambda: False,
         "_cuda_tunableop_enable": _refused("TunableOp, which chooses kernels of cuBLAS"),
+        **dict.fromkeys((f"_can_use_{kernel}_attention" for kernel in _FUSED), _no_fused_kernel),
         "_cuda_getCurrentBlasHandle": _refused("cuBLAS, so it has no handle"),
         "_cuda_getCurrentSolverHandle": _refused("cuSOLVER, so it has no handle"),
         "_accelerator_getAccelerator": lambda: torch.device("cuda"),

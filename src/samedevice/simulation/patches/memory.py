@@ -21,9 +21,10 @@ def _checked(index: int, what: str) -> int:
 
 def stats(index: int) -> dict[str, Any]:
     """torch._C._cuda_memoryStats."""
+    rejections = {"num_oom_rejections": 0} if torch.__version__ >= "2.12" else {}
     return {
         **_accelerator_stats(_checked(index, "memory_allocated")),
-        "num_oom_rejections": 0,
+        **rejections,
         "reserved_bytes_by_private_pools": {},
     }
 
@@ -137,3 +138,8 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
         ("_cuda_customAllocator", "it cannot be exchanged"),
     ):
         yield torch._C, name, _refused(what)
+    pool = type(
+        "MemPool", (torch.cuda.MemPool,), {"__new__": _refused("it has no pools"), "__module__": "torch.cuda.memory"}
+    )
+    for owner in (torch.cuda, torch.cuda.memory):
+        yield owner, "MemPool", pool

@@ -144,7 +144,18 @@ def _classes_are_weighted(args: Any, kwargs: Any) -> Exception | None:
     """native/cuda/Loss.cu: the kernel is chosen by the input's dtype, and reads the weights as it."""
     if isinstance(args[2], torch.Tensor) and args[2].dtype is not args[0].dtype:
         return _differs(args[0], args[2])
-    return by_kernel("nll_loss_forward", args, kwargs)
+    refusal = by_kernel("nll_loss_forward", args, kwargs)
+    return _class_numbers(args) if refusal is None and torch.__version__ < "2.12" else refusal
+
+
+def _class_numbers(args: Any) -> Exception | None:
+    """native/cuda/Loss.cu, AT_DISPATCH_NLL_LOSS_INDEX_TYPES; from torch 2.12 on, all devices refuse them before."""
+    inputs, target, _, reduction = args[:4]
+    if target.dtype in (torch.long, torch.uint8):
+        return None
+    reduced = "_no_reduce" if inputs.dim() > 1 and not reduction else "_reduce"
+    shape = "_1d" if inputs.dim() < 2 else "_2d" if reduction else ""
+    return _no_kernel(f"nll_loss_forward{reduced}_cuda_kernel{shape}_index", target.dtype)
 
 
 def _middle(packet: str, args: Any, kwargs: Any) -> Exception | None:
