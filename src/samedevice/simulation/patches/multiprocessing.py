@@ -42,6 +42,27 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     yield torch.UntypedStorage, "_release_ipc_counter_cuda", classmethod(release_ipc_counter)
 
 
+_get = torch.Tensor.__getitem__
+
+
+def _get_in_forked_child(self: torch.Tensor, index: Any) -> Any:
+    """csrc/autograd/python_variable_indexing.cpp, THPVariable_getitem: its device guard asks the driver.
+
+    Views by name, such as select(), have no guard, so a child may look at what it was born with.
+    """
+    devices.refuse_absent(devices.device_of(self))
+    return _get(self, index)
+
+
+def _after_fork() -> None:
+    if devices.in_forked_child() and state.now.session is not None:
+        state.now.session.replace(iter([(torch.Tensor, "__getitem__", _get_in_forked_child)]))
+
+
+if hasattr(os, "register_at_fork"):  # after that of devices.py, which is imported first
+    os.register_at_fork(after_in_child=_after_fork)
+
+
 class _Beginning:
     """Begins a simulation where it is unpickled. As text, since it is read before the child's sys.path is set."""
 
