@@ -300,3 +300,29 @@ def test_a_refused_product_changes_nothing() -> None:
     with pytest.raises(NotImplementedError, match="addmm_cuda"):
         total.addmm_(cuda(2, 2, dtype=LONG), cuda(2, 2, dtype=LONG))
     assert total.tolist() == [[1, 1], [1, 1]]
+
+
+@pytest.mark.filterwarnings("ignore:The reduce argument of torch.scatter")
+def test_only_numbers_are_multiplied_as_they_are_scattered() -> None:
+    places = torch.tensor([0], device="cuda")
+    for dtype, name in ((torch.complex64, "ComplexFloat"), (torch.bool, "Bool")):
+        for source, kernel in (
+            (cuda(1, dtype=dtype), "gather_base_kernel_func"),
+            (1, "fill_base_kernel_reduce_multiply"),
+        ):
+            with pytest.raises(NotImplementedError) as refusal:
+                cuda(2, dtype=dtype).scatter_(0, places, source, reduce="multiply")
+            assert str(refusal.value) == f"\"cuda_scatter_{kernel}\" not implemented for '{name}'"
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize("other", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_a_depthwise_convolution_of_two_dtypes_speaks_of_no_processor(dtype: torch.dtype, other: torch.dtype) -> None:
+    inputs, weight = cuda(1, 2, 5, 5, dtype=dtype), cuda(2, 1, 3, 3, dtype=other)
+    if dtype is other:
+        assert F.conv2d(inputs, weight, groups=2).dtype is dtype
+        return
+    with pytest.raises(RuntimeError) as refusal:
+        F.conv2d(inputs, weight, groups=2)
+    names = {torch.float16: "Half", torch.bfloat16: "BFloat16", torch.float32: "Float", torch.float64: "Double"}
+    assert str(refusal.value) == f"expected scalar type {names[dtype]} but found {names[other]}"

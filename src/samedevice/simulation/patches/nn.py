@@ -4,6 +4,7 @@ As in composite_checks.py: kernels in front of the composed operators, one small
 text and the source file it follows.
 """
 
+import contextlib
 import functools
 from collections.abc import Iterator
 from typing import Any
@@ -199,7 +200,35 @@ def _attention(compose: Any, query: Any, key: Any, value: Any, attn_mask: Any = 
     if query.is_nested and device_of(query) is not CPU:
         # CUDA's kernels take nested tensors in any order; the CPU's composition takes contiguous ones.
         query, key, value = query.contiguous(), key.contiguous(), value.contiguous()
-    return compose(query, key, value, attn_mask, *rest, **kwargs)
+    with contextlib.ExitStack() as chosen:
+        if here is not CPU and not query.is_nested and same_type:
+            chosen.enter_context(_backend(query, value, attn_mask))
+        return compose(query, key, value, attn_mask, *rest, **kwargs)
+
+
+@contextlib.contextmanager
+def _backend(query: Any, value: Any, attn_mask: Any) -> Iterator[None]:
+    """native/transformers/cuda/sdp_utils.cpp, select_sdp_backend: the kernels that the program leaves enabled.
+
+    The CPU has others, so all that CUDA computes is computed there by the one that every processor has.
+    """
+    math, flash = torch._C._get_math_sdp_enabled(), torch._C._get_flash_sdp_enabled()
+    efficient, cudnn = torch._C._get_mem_efficient_sdp_enabled(), torch._C._get_cudnn_sdp_enabled()
+    if math or not (flash or efficient or cudnn):  # with none of them, PyTorch has words of its own
+        yield
+        return
+    halves = query.dtype in cuda_kernels.HALVES and query.dim() == 4 and max(query.size(-1), value.size(-1)) <= 256
+    if not (
+        (flash and halves and attn_mask is None and query.size(-1) == value.size(-1))
+        or (efficient and _is_efficient(query, value))
+        or (cudnn and halves and query.size(-1) % 8 == value.size(-1) % 8 == 0)
+    ):
+        raise RuntimeError("No available kernel. Aborting execution.")
+    torch._C._set_sdp_use_math(True)
+    try:
+        yield
+    finally:
+        torch._C._set_sdp_use_math(False)
 
 
 def _is_efficient(query: Any, value: Any) -> bool:

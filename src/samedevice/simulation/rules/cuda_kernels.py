@@ -278,12 +278,12 @@ def _sorting(length: int) -> Kernel:
 
 
 def _scattered(args: Any, kwargs: Any) -> Kernel:
-    """ScatterGatherKernel.cu: a number is filled in, a tensor gathered."""
-    if isinstance(args[3], torch.Tensor) and not kwargs.get("reduce") and len(args) < 5:
-        return Kernel("cuda_scatter_gather_base_kernel_func", USUAL | UNSIGNED | COMPLEX32 | FLOAT8)
+    """ScatterGatherKernel.cu: a number is filled in, a tensor gathered; numbers alone are multiplied."""
+    reduce = kwargs.get("reduce", args[4] if len(args) > 4 else None)
+    dtypes = _NUMBERS if reduce == "multiply" else USUAL
     if isinstance(args[3], torch.Tensor):
-        return Kernel("cuda_scatter_gather_base_kernel_func", USUAL)
-    return Kernel("cuda_scatter_fill_base_kernel_func", USUAL | UNSIGNED)
+        return Kernel("cuda_scatter_gather_base_kernel_func", dtypes if reduce else _ANY)
+    return Kernel(f"cuda_scatter_fill_base_kernel_{'reduce_multiply' if reduce == 'multiply' else 'func'}", dtypes)
 
 
 def _reduced_into(args: Any, kwargs: Any) -> Kernel:
@@ -417,8 +417,8 @@ _BY_DTYPE: dict[str, Callable[[Any, torch.dtype], Kernel]] = {
 _ALWAYS = {
     **dict.fromkeys(("max", "min", "aminmax", "unique_consecutive", "polygamma"), _ORDERED),
     **dict.fromkeys(("maximum", "minimum", "clamp_min", "clamp_max", "fmax", "fmin"), _ORDERED),
-    **dict.fromkeys(("div", "floor_divide", "scatter_reduce", "clamp", "relu", "hardtanh"), _NUMBERS),
-    **dict.fromkeys(("true_divide", "scatter", "sgn", "sign", "sort"), USUAL),
+    **dict.fromkeys(("div", "floor_divide", "scatter", "scatter_reduce", "clamp", "relu", "hardtanh"), _NUMBERS),
+    **dict.fromkeys(("true_divide", "sgn", "sign", "sort"), USUAL),
     **dict.fromkeys(("cholesky_inverse", "cholesky_solve"), FLOATING | COMPLEX),
     "nan_to_num": _NUMBERS | COMPLEX,
     "vdot": _REAL | COMPLEX,

@@ -11,7 +11,14 @@ from typing import Any
 
 import torch
 
-from samedevice.simulation.rules import native_functions, nested_checks, sparse_checks, sparse_refusals
+from samedevice.simulation.rules import (
+    kernel_names,
+    native_functions,
+    nested_checks,
+    only_cuda_computes,
+    sparse_checks,
+    sparse_refusals,
+)
 from samedevice.simulation.rules.layout_errors import reworded
 from samedevice.simulation.rules.layout_kinds import COMPRESSED, NESTED, SPARSE, refuse
 from samedevice.simulation.rules.tensor_iterator import Operand, generated, tensor_iterator
@@ -24,6 +31,8 @@ _COMPOSED: dict[str, tuple[Any, ...]] = {
     COMPRESSED: (_IMPLICIT, _KEYS.CompositeExplicitAutograd, _KEYS.CompositeExplicitAutogradNonFunctional),
     NESTED: (_IMPLICIT,),
 }
+# native/sparse/cuda/SparseCUDATensorMath.cu adds and multiplies halves and booleans, too.
+_OF_ALL_DTYPES = ("add.Tensor", "sub.Tensor", "mul.Tensor")
 _BY_KERNEL = sparse_checks.BY_KERNEL | nested_checks.BY_KERNEL
 _call_below = torch._C._disabled_torch_dispatch_impl
 
@@ -69,6 +78,8 @@ def run(kind: str, func: Any, args: Any, kwargs: Any, compute: Callable[..., Any
             sparse_refusals.uncoalesce(result, *_tensors(args))
         return result
     except RuntimeError as error:
+        if signature in _OF_ALL_DTYPES and kernel_names.refuses_dtype(error):
+            return only_cuda_computes.in_another_dtype(func, args, kwargs, compute)
         raise reworded(error, _tensors(args)) from None
 
 

@@ -49,10 +49,15 @@ def nansum(args: Any, kwargs: Any, compute: Callable[..., Any]) -> Any:
     return result
 
 
+_SUMMED_IN_FLOAT = ((torch.float16, torch.float32), (torch.bfloat16, torch.float32))
+
+
 def with_an_output_dtype(operator: Any, args: Any, kwargs: Any, compute: Callable[..., Any]) -> Any:
     """native/cuda/Blas.cpp: products of halves that are summed, and returned, in float32 (`out_dtype=`)."""
     convert: Any = torch.ops.aten._to_copy.default._op
     *factors, out_dtype = args[: 1 + next(i for i, x in enumerate(args) if isinstance(x, torch.dtype))]
+    if out_dtype is not factors[0].dtype and (factors[0].dtype, out_dtype) not in _SUMMED_IN_FLOAT:
+        raise RuntimeError("out_dtype must be the same as input dtype or fp32 for fp16/bf16 inputs")
     larger = [compute(convert, (), (x,), {"dtype": out_dtype}) for x in factors]
     product: Any = getattr(torch.ops.aten, operator._schema.name.partition("::")[2]).default
     result = compute(product._op, (), tuple(larger), {})
