@@ -55,6 +55,8 @@ LONGEST_FIRST = {
             "test_plugin_distributed.py",
             "test_multiprocessing.py",
             "test_robustness.py",
+            "test_processors.py",
+            "test_every_trace.py",
             "test_lessons_can_fail.py",
             "test_accessibility_on_a_laptop.py",
             "test_accessibility_on_a_phone.py",

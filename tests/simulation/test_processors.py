@@ -18,9 +18,8 @@ SETTINGS = [
     {"ONEDNN_MAX_CPU_ISA": "AVX2"},
     {"ONEDNN_MAX_CPU_ISA": "AVX512_CORE"},
     {"ATEN_CPU_CAPABILITY": "default"},
-    {"ONEDNN_MAX_CPU_ISA": "SSE41", "ATEN_CPU_CAPABILITY": "default"},
 ]
-ASKED = ("tests/simulation/rules", "tests/conformance/test_dtypes.py")
+ASKED = ("tests/simulation/rules", "tests/conformance/test_dtypes.py::test_every_two_dtypes_answer_as_on_cuda")
 
 
 @pytest.mark.slow

@@ -87,3 +87,15 @@ def test_sparse_tensors_are_added_and_multiplied_in_dtypes_that_the_cpu_has_no_k
     for result, expected in ((a.to_sparse() + b.to_sparse(), a + b), (a.to_sparse() * b.to_sparse(), a * b)):
         assert (result.dtype, str(result.device), result.is_sparse) == (dtype, "cuda:0", True)
         assert torch.equal(result.to_dense(), expected)
+
+
+@pytest.mark.filterwarnings("ignore:ComplexHalf support is experimental")
+def test_what_is_computed_in_another_dtype_is_written_to_its_output_alone() -> None:
+    x = torch.tensor([1 + 1j]).to(torch.complex32).cuda()
+    result = torch.empty_like(x)
+    versions = x._version, result._version
+    assert torch.exp(x, out=result) is result
+    torch.testing.assert_close(result.cpu().to(torch.complex64), torch.tensor([1 + 1j]).exp(), rtol=1e-2, atol=1e-2)
+    assert (x._version, result._version) == (versions[0], versions[1] + 1)
+    x.exp_()
+    assert torch.equal(x, result)

@@ -196,7 +196,7 @@ KERNELS: dict[str, Kernel] = {
     **_rows(_ANY, cuda_scatter_gather_base_kernel_func="gather"),
     **_rows(USUAL | UNSIGNED, unfold_backward_cuda="unfold_backward"),
     **_rows(_ANY, channel_shuffle="channel_shuffle", pixel_shuffle="pixel_shuffle", pixel_unshuffle="pixel_unshuffle"),
-    **_rows(_ANY, isin="isin", count_nonzero="count_nonzero"),
+    **_rows(_ANY, isin="isin", count_nonzero="count_nonzero", equal="equal"),
     **_rows(_ANY, flip_cuda="flip", index_select_cuda="index_select", index_cuda="take_along_dim"),
     **_rows(USUAL, cuda_scatter_gather_base_kernel_func="scatter_add"),
     **_rows(_ORDERED | UNSIGNED, unique="_unique2 _unique", unique_dim="unique_dim"),

@@ -92,10 +92,13 @@ def in_another_dtype(operator: Any, args: Any, kwargs: Any, compute: Callable[..
         result = compute(operator._op, (), larger_args, larger_kwargs)
     except NotImplementedError:
         raise _not_simulated(operator, tensors) from None
-    if operator._schema.is_mutable:
-        for before, after in given:
+    written_to = _written_to(operator, args, kwargs)
+    for before, after in given:
+        if any(before is x for x in written_to):
             compute(copy, (), (before, after), {})
     single = isinstance(result, torch.Tensor)
+    if not single and not isinstance(result, (tuple, list)):
+        return result  # a number, or whether two tensors are equal
     back = {_LARGER[small]: small, torch.float32: _REAL_PART.get(small, small)}
     if small is torch.bool:
         del back[torch.float32]
@@ -106,6 +109,14 @@ def in_another_dtype(operator: Any, args: Any, kwargs: Any, compute: Callable[..
             written = compute(convert, (), (x,), {"dtype": back[x.dtype]})
         smaller.append(x if written is None else written)
     return smaller[0] if single else tuple(smaller)
+
+
+def _written_to(operator: Any, args: Any, kwargs: Any) -> list[Any]:
+    """The arguments that an operator writes to, as its schema says."""
+    arguments = operator._schema.arguments if operator._schema.is_mutable else ()
+    is_written = {x.name: x.alias_info is not None and x.alias_info.is_write for x in arguments}
+    named = dict(zip(is_written, args, strict=False)) | kwargs
+    return [x for name, x in named.items() if is_written.get(name)]
 
 
 def _is_place(operator: Any, result: torch.Tensor) -> bool:
