@@ -27,6 +27,21 @@ def refusal_of(operator: Any) -> Callable[[Any, Any], Exception | None] | None:
     return functools.partial(_of_kernel, packet, cuda_kernels.always_computes(packet))
 
 
+def computed_at_once(operator: Any) -> frozenset[torch.dtype]:
+    """The dtypes of a first tensor with which CUDA need not be asked before: whatever else it refuses, a CPU does."""
+    packet = operator._schema.name.partition("::")[2]
+    arguments = operator._schema.arguments
+    if not arguments or str(arguments[0].type) != "Tensor" or any(x.name == "dtype" for x in arguments):
+        return frozenset()
+    if packet in _CHECKED_FIRST:
+        return _CHECKED_AFTERWARDS.get(packet, frozenset())
+    return cuda_kernels.always_computes(packet)
+
+
+def is_about_dtypes(error: RuntimeError) -> bool:
+    return bool(_ABOUT_DTYPES.search(str(error)))
+
+
 def computes_usual_dtypes(operator: Any) -> bool:
     """Whether the kernel computes all dtypes but the rare ones, so that it has to be asked only where those are."""
     packet = operator._schema.name.partition("::")[2]
@@ -223,6 +238,12 @@ def _transformed(args: Any, kwargs: Any) -> Exception | None:
 
 
 _MASKED = ("masked_fill", "masked_fill_", "masked_scatter", "masked_scatter_")
+# Of these a CPU refuses, in other words, whatever is refused when their first tensor has one of these dtypes.
+_CHECKED_AFTERWARDS = {
+    "mm": cuda_kernels.FLOATING | cuda_kernels.HALVES | cuda_kernels.COMPLEX,
+    "nll_loss_forward": cuda_kernels.FLOATING | cuda_kernels.HALVES,
+    **dict.fromkeys(_MASKED, cuda_kernels.USUAL),
+}
 # What more than the dtype that a kernel is asked for decides.
 _CHECKED_FIRST: dict[str, Callable[[Any, Any], Exception | None]] = {
     "convolution": _convolved,

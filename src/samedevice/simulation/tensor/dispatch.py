@@ -74,7 +74,11 @@ def dispatch(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None
         or device not in now.present  # on several devices, or on a GPU that is no more
     ):
         return _dispatch(operator, func, types, args, kwargs, device)
-    if operator.refusal_of is not None and (refusal := operator.refusal_of(args, kwargs or _NOTHING)) is not None:
+    if (
+        operator.refusal_of is not None
+        and not (operator.computed_at_once and args[0].dtype in operator.computed_at_once)
+        and (refusal := operator.refusal_of(args, kwargs or _NOTHING)) is not None
+    ):
         dtype_refusals.refuse(refusal, func, args, kwargs or {}, call_below)
     try:
         result = call_below(operator.function, (), args, kwargs or _NOTHING)
@@ -164,6 +168,10 @@ def _otherwise(operator: Operator, args: Any, kwargs: Any, error: RuntimeError, 
         return only_cuda_computes.divided_by_zero(overload, args, kwargs, compute)
     if packet in _PRODUCTS and overload._overloadname in ("dtype", "dtype_out"):
         return only_cuda_computes.with_an_output_dtype(overload, args, kwargs, compute)
+    if dtype_refusals.is_about_dtypes(error) and operator.refusal_of_rare is not None:
+        refusal = operator.refusal_of_rare(args, kwargs)
+        if refusal is not None:
+            raise refusal from None
     if kernel_names.refuses_dtype(error):
         refusal = dtype_refusals.by_kernel(packet, args, kwargs)
         if refusal is not None:

@@ -43,8 +43,8 @@ class Operator:
     """What dispatch asks of an operator of PyTorch's (an OpOverload) at every call."""
 
     __slots__ = (
-        "counts_versions", "draws", "function", "is_plain", "is_view", "keeps_kind", "overload", "refusal_of",
-        "refusal_of_rare",
+        "computed_at_once", "counts_versions", "draws", "function", "is_plain", "is_view", "keeps_kind", "overload",
+        "refusal_of", "refusal_of_rare",
     )  # fmt: skip
 
     def __init__(self, overload: Any) -> None:
@@ -63,6 +63,8 @@ class Operator:
         # Tells of its arguments what CUDA may say of their dtypes: of any, and of all but the rare ones (wrapping.py).
         self.refusal_of_rare = dtype_refusals.refusal_of(overload)
         self.refusal_of = None if dtype_refusals.computes_usual_dtypes(overload) else self.refusal_of_rare
+        # With which dtypes of its first tensor the CPU may be asked first.
+        self.computed_at_once = dtype_refusals.computed_at_once(overload)
         # Whether it has to count the versions of tensors, which autograd does for all other operators.
         self.counts_versions = name.startswith("aten::_foreach_") and "zero" not in name
         # Whether nothing but its tensors decides where, and with what numbers, it is computed.
