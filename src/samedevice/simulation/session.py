@@ -60,7 +60,6 @@ _PARTS: tuple[Part, ...] = (
     pinning,
     subclasses,
     autograd,
-    composite,
     composite_checks,
     nn,
     linear_algebra,

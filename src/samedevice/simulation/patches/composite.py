@@ -7,7 +7,6 @@ on the CPU by design and stays there. The list was found by running every operat
 """
 
 import contextlib
-import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,7 +18,6 @@ from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.patches.torch_dispatch_mode import at
 from samedevice.simulation.rules import judgement, made_inside
 from samedevice.simulation.rules.composite_kernels import Kernel
-from samedevice.simulation.stand_ins import overridden
 from samedevice.simulation.tensor import functorch
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 from samedevice.simulation.tensor.wrapping import unwrap, wrap
@@ -33,12 +31,6 @@ _MAKE_TENSORS_INSIDE = (
     "linalg_vander", "log_sigmoid", "msort", "nanquantile", "one_hot", "quantile",
     "scaled_dot_product_attention", "stft", "trapezoid", "vander",
 )  # fmt: skip
-
-
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
-    for owner in (torch, torch.Tensor):
-        yield owner, "histc", _in_double(owner.histc)
 
 
 def kernels() -> Iterator[tuple[str, Kernel]]:
@@ -128,20 +120,3 @@ def _padded(compose: Any, *args: Any, **kwargs: Any) -> Any:
     """native/PackedSequence.cpp, _pad_packed_sequence: the lengths are made where batch_sizes is, on the CPU."""
     padded, lengths = _on_first(compose, *args, **kwargs)
     return padded, unwrap(lengths)
-
-
-def _in_double(original: Any) -> Any:
-    """histc, which CUDA has for integers too (native/cuda/SummaryOps.cu), and the CPU has not."""
-
-    @functools.wraps(original)
-    def in_double(*args: Any, **kwargs: Any) -> Any:
-        source = args[0] if args else kwargs.get("input")
-        if not isinstance(source, torch.Tensor) or overridden(source):
-            return original(*args, **kwargs)
-        if device_of(source) is CPU or source.dtype.is_floating_point:
-            return original(*args, **kwargs)
-        kwargs.pop("input", None)
-        counted = original(unwrap(source).double(), *args[1:], **kwargs)
-        return wrap(counted.to(source.dtype), device_of(source))
-
-    return in_double

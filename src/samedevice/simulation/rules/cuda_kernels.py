@@ -9,6 +9,7 @@ An operator that takes integers for floating-point numbers (`sqrt`) has them in 
 """
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -170,14 +171,14 @@ KERNELS: dict[str, Kernel] = {
     # Arithmetic: Binary*Kernel.cu, ufunc_add_CUDA.cu (generated), PointwiseOpsKernel.cu, Lerp.cu
     **_rows(USUAL | COMPLEX32, mul_cuda="mul", ufunc_add_CUDA="add sub rsub dist"),
     **_rows(USUAL | COMPLEX32 | UNSIGNED, mul_cuda="deg2rad rad2deg allclose"),
-    **_rows(_NUMBERS | COMPLEX | COMPLEX32, pow_cuda="pow"),
     **_rows(_NUMBERS | COMPLEX, addcmul_cuda="addcmul", addcdiv_cuda="addcdiv", cross_cuda="linalg_cross"),
     **_named_after(USUAL, "addr put take logical_and logical_or logical_xor logical_not"),
     **_rows(_REAL | COMPLEX | COMPLEX32, lerp_cuda="lerp", logaddexp_cuda="logaddexp"),
     # Sums: ReduceSumProdKernel.cu, ReduceMomentKernel.cu, CumsumKernel.cu
     **_rows(USUAL | COMPLEX32, sum_cuda="sum trace", nansum_cuda="nansum", prod_cuda="prod"),
     **_rows(USUAL | COMPLEX32 | UNSIGNED, std_cuda="std std_mean var var_mean", norm_cuda="linalg_vector_norm"),
-    **_rows(USUAL, mean_cuda="mean"),
+    **_rows(USUAL, mean_cuda="mean", or_cuda="any", and_cuda="all"),
+    **_rows(_AS_FLOATING | _REAL | COMPLEX | COMPLEX32, max_values_cuda="logsumexp"),
     **_named_after(_NUMBERS | COMPLEX, "cumsum cumprod"),
     # Places: IndexKernel.cu, Indexing.cu, ScatterGatherKernel.cu, TensorTransformations.cu, TriangularOps.cu
     **_rows(USUAL | COMPLEX32 | FLOAT8, index_cuda="index masked_select", index_put="index_put _index_put_impl"),
@@ -218,8 +219,6 @@ KERNELS: dict[str, Kernel] = {
         ldl_solve_looped_cusolver="linalg_ldl_solve",
         linalg_eig_cuda="linalg_eig",
         linalg_eigh_cuda="_linalg_eigh",
-        lu_factor_cusolver="_linalg_solve_ex",
-        lu_factor_magma_batched="linalg_lu linalg_lu_factor_ex",
         lu_solve_cublas="linalg_lu_solve",
         orgmr_cuda="ormqr",  # as linalg/BatchLinearAlgebraLib.cpp spells it
         orgqr_cuda="linalg_householder_product",
@@ -339,6 +338,25 @@ def _cholesky(args: Any, kwargs: Any) -> Kernel:
     return Kernel("triangular_solve_cuda" if batch else "cholesky_cuda_potrs", FLOATING | COMPLEX)
 
 
+def _factorized(args: Any, kwargs: Any) -> Kernel:
+    """linalg/BatchLinearAlgebra.cpp, lu_factor: cuSOLVER's for one square matrix, cuBLAS's for many small ones."""
+    *batch, rows, columns = args[0].shape
+    if rows != columns:
+        name = "lu_factor_magma_batched"
+    elif math.prod(batch) == 1:
+        name = "lu_factor_cusolver"
+    else:
+        name = "lu_factor_cublas" if rows <= 128 else "lu_factor_magma_batched"
+    return Kernel(name, FLOATING | COMPLEX)
+
+
+def _power(args: Any, kwargs: Any) -> Kernel:
+    """PowKernel.cu: of a root it makes that of UnaryOpsKernel.cu."""
+    if len(args) > 1 and isinstance(args[1], float) and args[1] == 0.5 and args[0].is_floating_point():
+        return Kernel("sqrt_cuda", _REAL)
+    return Kernel("pow_cuda", _NUMBERS | COMPLEX | COMPLEX32)
+
+
 def _vdot(args: Any, kwargs: Any) -> Kernel:
     """Blas.cpp: real numbers go to dot."""
     return Kernel("vdot" if args[0].is_complex() else "dot", _REAL | COMPLEX)
@@ -358,7 +376,7 @@ def _softmax_backward(args: Any, kwargs: Any) -> Kernel:
 
 def _normal(args: Any, kwargs: Any) -> Kernel:
     """native/DistributionTemplates.h, normal_impl_: deviations that are a tensor are compared with 0 first."""
-    if len(args) > 1 and isinstance(args[1], torch.Tensor):
+    if len(args) > 1 and isinstance(args[1], torch.Tensor) and args[1].dtype not in USUAL | COMPLEX32:
         return Kernel("min_all_cuda", USUAL | COMPLEX32)
     return Kernel("normal_kernel_cuda", _REAL | COMPLEX | COMPLEX32)
 
@@ -378,6 +396,7 @@ def _layer_norm(args: Any, kwargs: Any) -> Kernel:
     return Kernel("LayerNormKernelImpl", _REAL)
 
 
+_OF_LU = ("linalg_lu", "linalg_lu_factor_ex", "_linalg_det", "_linalg_slogdet", "_linalg_solve_ex")
 _BY_ARGUMENTS: dict[str, Callable[[Any, Any], Kernel]] = {
     "aminmax": functools.partial(_all_or_one_dimension, "aminmax"),
     "max": functools.partial(_all_or_one_dimension, "max"),
@@ -392,7 +411,9 @@ _BY_ARGUMENTS: dict[str, Callable[[Any, Any], Kernel]] = {
     "native_layer_norm": _layer_norm,
     "_fused_rms_norm": _layer_norm,
     "nll_loss_forward": _negative_log_likelihood,
+    **dict.fromkeys(_OF_LU, _factorized),
     "polygamma": _polygamma,
+    "pow": _power,
     "_softmax_backward_data": _softmax_backward,
     "normal": _normal,
     "nan_to_num": _nan_to_num,
@@ -420,7 +441,9 @@ _ALWAYS = {
     **dict.fromkeys(("div", "floor_divide", "scatter", "scatter_reduce", "clamp", "relu", "hardtanh"), _NUMBERS),
     **dict.fromkeys(("true_divide", "sgn", "sign", "sort"), USUAL),
     **dict.fromkeys(("cholesky_inverse", "cholesky_solve"), FLOATING | COMPLEX),
+    **dict.fromkeys(_OF_LU, FLOATING | COMPLEX),
     "nan_to_num": _NUMBERS | COMPLEX,
+    "pow": _NUMBERS | COMPLEX,
     "vdot": _REAL | COMPLEX,
 }
 # Operators that add or multiply integers as int64.
@@ -430,7 +453,7 @@ _ALONG = frozenset(("cumsum", "cumprod", "logcumsumexp", "cummax", "cummin", "ma
 # Without an element these return at once. All others ask the kernel, which then finds nothing to do.
 _RETURN_EARLY = _packets(
     "reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d replication_pad3d "
-    "_adaptive_avg_pool3d rrelu_with_noise"
+    "_adaptive_avg_pool3d rrelu_with_noise linalg_lu linalg_lu_factor_ex _linalg_det _linalg_slogdet _linalg_solve_ex"
 )
 # Operators that bring their tensors and numbers to one dtype, which the kernel then looks at (TensorIterator).
 _OF_ONE_DTYPE = _packets(
@@ -461,6 +484,8 @@ def asks_none(packet: str, args: Any) -> bool:
     name = base(packet)
     if name in _ALONG:
         return len(args) > 1 and args[0].dim() == 0
+    if name in ("any", "all"):
+        return args[0].numel() < 2
     return name in _RETURN_EARLY and args[0].numel() == 0
 
 

@@ -12,6 +12,8 @@ _NAMES = {
     "add_stub": "ufunc_add_CUDA",
     "bmm": "baddbmm_cuda",
     "masked_fill": "masked_fill_",
+    "lu_cpu": "lu_factor_cusolver",
+    "randperm": "arange_cuda",
     "pow": "pow_cuda",
     "tril_indices": "tril_indices_cuda",
     "triu_indices": "triu_indices_cuda",

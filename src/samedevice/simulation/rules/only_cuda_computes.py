@@ -16,8 +16,11 @@ _LARGER = {
     torch.complex32: torch.complex64,
     torch.uint16: torch.int32,
     torch.uint32: torch.int64,
+    torch.uint64: torch.int64,  # of the same bits, for operators that move numbers or compare them
     torch.float8_e4m3fn: torch.float32,
     torch.float8_e5m2: torch.float32,
+    torch.float8_e4m3fnuz: torch.float32,
+    torch.float8_e5m2fnuz: torch.float32,
     **dict.fromkeys((torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64), torch.float64),
 }
 # Derivatives of which CUDA computes float16 and bfloat16, and the CPU one of them or neither.
@@ -73,8 +76,8 @@ def in_another_dtype(operator: Any, args: Any, kwargs: Any, compute: Callable[..
     """
     convert, copy = torch.ops.aten._to_copy.default._op, torch.ops.aten.copy_.default._op
     tensors = [x for x in torch.utils._pytree.tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor)]
-    small = next((x.dtype for x in tensors if x.dtype in _LARGER), None)
-    if small is None:
+    small = tensors[0].dtype
+    if small not in _LARGER:
         raise _not_simulated(operator, tensors)
     given: list[tuple[torch.Tensor, torch.Tensor]] = []
 
@@ -120,8 +123,9 @@ def _written_to(operator: Any, args: Any, kwargs: Any) -> list[Any]:
 
 
 def _is_place(operator: Any, result: torch.Tensor) -> bool:
-    """Whether a result is an index, which is int64, as are the numbers that uint32 is computed in."""
-    return result.dtype is torch.int64 and len(operator._schema.returns) > 1
+    """Whether a result is an index, a count or a sum: these are int64, in which uint32 is computed, too."""
+    counts = operator._schema.name in ("aten::trace", "aten::count_nonzero", "aten::sum", "aten::prod")
+    return result.dtype is torch.int64 and (counts or len(operator._schema.returns) > 1)
 
 
 def _not_simulated(operator: Any, tensors: list[torch.Tensor]) -> Exception:
