@@ -59,3 +59,12 @@ def test_where_one_of_two_kernels_takes_it_that_one_computes() -> None:
     x = query(torch.float32, 8)
     with sdpa_kernel([FLASH, EFFICIENT]):
         assert F.scaled_dot_product_attention(x, x, x).dtype is torch.float32
+
+
+def test_a_mask_of_float32_does_not_fit_halves() -> None:
+    x, mask = query(torch.float16, 8), query(torch.float32, 4, 4)
+    with pytest.raises(RuntimeError) as refusal:
+        F.scaled_dot_product_attention(x, x, x, mask)
+    assert str(refusal.value) == "invalid dtype for bias - should match query's dtype"
+    with sdpa_kernel(SDPBackend.MATH):
+        assert F.scaled_dot_product_attention(x, x, x, mask).dtype is torch.float16

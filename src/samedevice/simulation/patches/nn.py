@@ -197,6 +197,11 @@ def _attention(compose: Any, query: Any, key: Any, value: Any, attn_mask: Any = 
         if not _is_efficient(query, value):
             found_two_devices(here, device_of(attn_mask))
         compare("wrapper_CUDA___scaled_dot_product_efficient_attention", ("query", query), ("attn_bias", attn_mask))
+    if same_type and here is not CPU and attn_mask is not None and attn_mask.dtype is torch.float32:
+        # native/transformers/cuda/attention.cu, _efficient_attention_forward: the check before lets float32 pass
+        by_efficient = torch._C._get_mem_efficient_sdp_enabled() and _is_efficient(query, value)
+        if by_efficient and query.dtype in cuda_kernels.HALVES and _covers(attn_mask, query, key):
+            raise RuntimeError("invalid dtype for bias - should match query's dtype")
     if query.is_nested and device_of(query) is not CPU:
         # CUDA's kernels take nested tensors in any order; the CPU's composition takes contiguous ones.
         query, key, value = query.contiguous(), key.contiguous(), value.contiguous()
@@ -204,6 +209,15 @@ def _attention(compose: Any, query: Any, key: Any, value: Any, attn_mask: Any = 
         if here is not CPU and not query.is_nested and same_type:
             chosen.enter_context(_backend(query, value, attn_mask))
         return compose(query, key, value, attn_mask, *rest, **kwargs)
+
+
+def _covers(attn_mask: Any, query: Any, key: Any) -> bool:
+    """Whether a mask can be expanded to the scores, which PyTorch does before."""
+    scores = (*query.shape[:-1], key.size(-2))
+    try:
+        return torch.broadcast_shapes(attn_mask.shape, scores) == scores
+    except RuntimeError:
+        return False
 
 
 @contextlib.contextmanager
