@@ -65,14 +65,17 @@ def test_fake_tensors_on_two_devices_refuse_to_meet(two_gpus: None) -> None:
     with FakeTensorMode(allow_non_fake_inputs=True) as mode:
         fake = mode.from_tensor(leaf())
         for other, found in (
-            (torch.ones(4), "cuda:0 and cpu!"),
-            (torch.ones(4, device="cuda:1"), "cuda:0 and cuda:1!"),
-            (mode.from_tensor(leaf("cuda:1")), "cuda:0 and cuda:1!"),
+            (torch.ones(4), "cpu"),
+            (torch.ones(4, device="cuda:1"), "cuda:1"),
+            (mode.from_tensor(leaf("cuda:1")), "cuda:1"),
         ):
             with pytest.raises(RuntimeError) as refusal:
                 fake + other
             assert str(refusal.value) == (
-                f"Expected all tensors to be on the same device, but found at least two devices, {found}"
+                f"Expected all tensors to be on the same device, but found at least two devices, cuda:0 and {found}!"
+                if torch.__version__ >= "2.13"
+                else "Unhandled FakeTensor Device Propagation for aten.add.Tensor, found two different devices "
+                f"cuda:0, {found}"
             )
 
 

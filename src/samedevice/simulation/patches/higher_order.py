@@ -32,9 +32,15 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     yield HigherOrderOperator, "dispatch", dispatch
 
 
+def _of_classes(args: Any, kwargs: Any) -> list[torch.Tensor]:
+    """The tensors whose classes have a __torch_dispatch__, found as by HigherOrderOperator.dispatch (torch/_ops.py)."""
+    given = [x for arg in (*args, *kwargs.values()) for x in (arg if isinstance(arg, (list, tuple)) else (arg,))]
+    return [x for x in given if isinstance(x, torch.Tensor) and torch._C._dispatch_keys(x).has("Python")]
+
+
 @functools.wraps(_dispatch)
 def dispatch(self: Any, /, dispatch_key: Any, *args: Any, **kwargs: Any) -> Any:
-    overloaded = self._get_overloaded_args(args, kwargs)
+    overloaded = _of_classes(args, kwargs)
     if _get_current_dispatch_mode() is not None or not all(isinstance(type(x), Twin) for x in overloaded):
         return _dispatch(self, dispatch_key, *args, **kwargs)
     if dispatch_key == _IN_FUNC and self.name() in _WITH_A_GRADIENT:
