@@ -9,7 +9,6 @@ alone, as torch.cuda.Stream is, has at least what a build without CUDA shows.
 import contextlib
 import inspect
 import pickle
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -193,11 +192,7 @@ def test_what_is_found_out_about_a_class_is_the_same_in_a_simulation(compared: C
     for name in compared.outside.keys() - {*compared.whole_on_cuda_alone}:
         before, now = compared.outside[name][finding], compared.inside[name][finding]
         is_less_refused = finding == "methods that pickle does not find" and now < before
-        # Python 3.13 and later know no signature of what is written in C.
-        is_known_only_inside = finding == "signature" and before is ValueError
-        if sys.version_info >= (3, 13) and (finding, name) == ("signature", "the twin of Parameter"):
-            continue  # it asks the metaclass before the class there
-        if now != before and not is_less_refused and not is_known_only_inside:
+        if now != before and not is_less_refused:
             differing.append(f"{name}: {difference(before, now)}")
     assert not differing, "\n".join(differing)
 

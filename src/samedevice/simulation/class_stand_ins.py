@@ -6,6 +6,8 @@ that a program derives from it is derived from the other one.
 """
 
 import copyreg
+import functools
+import inspect
 import operator
 import sys
 import types
@@ -45,6 +47,9 @@ class InPlace(type):
     # inspect.signature asks the class that this one wraps.
     __wrapped__: Any = property(lambda cls: cls.original)
 
+    if sys.version_info >= (3, 13):  # which asks a class itself; a function is called for the answer
+        __signature__: Any = property(lambda cls: functools.partial(inspect.signature, cls.original))
+
     @property
     def derived_from(cls) -> Any:
         """What a class is derived from that a program derives from this one."""
@@ -67,7 +72,7 @@ class Face(InPlace):
 
 
 _own = type.__getattribute__
-_OF_FACES = frozenset(("original", "derived_from", "__wrapped__"))
+_OF_FACES = frozenset(("original", "derived_from", "__wrapped__", "__signature__"))
 
 
 def face(kind: type[Face], original: type) -> Any:
