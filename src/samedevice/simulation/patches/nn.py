@@ -12,14 +12,14 @@ from typing import Any
 import torch
 
 from samedevice.simulation.device.devices import CPU, device_of
-from samedevice.simulation.rules import cuda_kernels, dtype_refusals, dtypes
+from samedevice.simulation.rules import dtype_refusals, dtypes
 from samedevice.simulation.rules.composite_kernels import Kernel
 from samedevice.simulation.rules.errors import attention_on_several_devices, compare, found_two_devices
 from samedevice.simulation.rules.tensor_iterator import broadcast
 from samedevice.simulation.tensor import functorch
 from samedevice.simulation.tensor.transfers import move
 
-_NOT_NORMALIZED = cuda_kernels.BOOL | cuda_kernels.INTEGERS | cuda_kernels.FLOAT8  # of native/cuda/layer_norm_kernel.cu
+_NOT_NORMALIZED = dtypes.BOOL | dtypes.INTEGERS | dtypes.FLOAT8  # of native/cuda/layer_norm_kernel.cu
 _original_lengths = torch._VF._pack_padded_sequence
 
 
@@ -200,7 +200,7 @@ def _attention(compose: Any, query: Any, key: Any, value: Any, attn_mask: Any = 
     if same_type and here is not CPU and attn_mask is not None and attn_mask.dtype is torch.float32:
         # native/transformers/cuda/attention.cu, _efficient_attention_forward: the check before lets float32 pass
         by_efficient = torch._C._get_mem_efficient_sdp_enabled() and _is_efficient(query, value)
-        if by_efficient and query.dtype in cuda_kernels.HALVES and _covers(attn_mask, query, key):
+        if by_efficient and query.dtype in dtypes.HALVES and _covers(attn_mask, query, key):
             raise RuntimeError("invalid dtype for bias - should match query's dtype")
     if query.is_nested and device_of(query) is not CPU:
         # CUDA's kernels take nested tensors in any order; the CPU's composition takes contiguous ones.
@@ -231,7 +231,7 @@ def _backend(query: Any, value: Any, attn_mask: Any) -> Iterator[None]:
     if math or not (flash or efficient or cudnn):  # with none of them, PyTorch has words of its own
         yield
         return
-    halves = query.dtype in cuda_kernels.HALVES and query.dim() == 4 and max(query.size(-1), value.size(-1)) <= 256
+    halves = query.dtype in dtypes.HALVES and query.dim() == 4 and max(query.size(-1), value.size(-1)) <= 256
     if not (
         (flash and halves and attn_mask is None and query.size(-1) == value.size(-1))
         or (efficient and _is_efficient(query, value))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import torch
 
 from samedevice.simulation.device.devices import CPU
-from samedevice.simulation.rules import cuda_kernels, dtypes
+from samedevice.simulation.rules import dtypes
 from samedevice.simulation.rules.errors import accuse, found_two_devices, type_in_errors
 
 
@@ -79,7 +79,7 @@ def refused_dtypes(
     return RuntimeError(f"expected scalar type {names[0]} but found {names[1]}")
 
 
-_CONVOLVED = cuda_kernels.FLOATING | cuda_kernels.HALVES
+_CONVOLVED = dtypes.REAL
 # The methods of CUDA that are not cuDNN's, by the names of their kernels: native/cuda/DepthwiseConv*.cu,
 # NaiveConvolutionTranspose*.cu.
 _KERNELS = {

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from samedevice.simulation.device.devices import CPU, device_of
-from samedevice.simulation.rules import convolution, cuda_kernels, dtypes
+from samedevice.simulation.rules import convolution, dtypes, kernel_choice
 
 
 def refusal_of(operator: Any) -> Callable[[Any, Any], Exception | None] | None:
@@ -22,9 +22,9 @@ def refusal_of(operator: Any) -> Callable[[Any, Any], Exception | None] | None:
         return None
     if packet in _CHECKED_FIRST:
         return _CHECKED_FIRST[packet]
-    if not cuda_kernels.has_one(packet):
+    if not kernel_choice.has_one(packet):
         return None
-    return functools.partial(_of_kernel, packet, cuda_kernels.always_computes(packet))
+    return functools.partial(_of_kernel, packet, kernel_choice.always_computes(packet))
 
 
 def computed_at_once(operator: Any) -> frozenset[torch.dtype]:
@@ -35,7 +35,7 @@ def computed_at_once(operator: Any) -> frozenset[torch.dtype]:
         return frozenset()
     if packet in _CHECKED_FIRST:
         return _CHECKED_AFTERWARDS.get(packet, frozenset())
-    return cuda_kernels.always_computes(packet)
+    return kernel_choice.always_computes(packet)
 
 
 def is_about_dtypes(error: RuntimeError) -> bool:
@@ -45,7 +45,7 @@ def is_about_dtypes(error: RuntimeError) -> bool:
 def computes_usual_dtypes(operator: Any) -> bool:
     """Whether the kernel computes all dtypes but the rare ones, so that it has to be asked only where those are."""
     packet = operator._schema.name.partition("::")[2]
-    return packet not in _CHECKED_FIRST and cuda_kernels.always_computes(packet) >= cuda_kernels.USUAL
+    return packet not in _CHECKED_FIRST and kernel_choice.always_computes(packet) >= dtypes.USUAL
 
 
 def _of_kernel(packet: str, computed: frozenset[torch.dtype], args: Any, kwargs: Any) -> Exception | None:
@@ -58,8 +58,8 @@ def _of_kernel(packet: str, computed: frozenset[torch.dtype], args: Any, kwargs:
 
 def by_kernel(packet: str, args: Any, kwargs: Any) -> Exception | None:
     """As `_of_kernel`, of all arguments."""
-    found = cuda_kernels.of(packet, args, kwargs)
-    if found is None or found[1] in found[0].dtypes or cuda_kernels.asks_none(packet, args):
+    found = kernel_choice.of(packet, args, kwargs)
+    if found is None or found[1] in found[0].dtypes or kernel_choice.asks_none(packet, args):
         return None
     return _no_kernel(found[0].name, found[1])
 
@@ -90,8 +90,8 @@ def refuse(text: Exception, operator: Any, args: Any, kwargs: Any, compute: Call
 
 def is_computed(packet: str, args: Any, kwargs: Any) -> bool:
     """Whether CUDA is known to compute this, whatever the CPU does."""
-    found = cuda_kernels.of(packet, args, kwargs)
-    return found is not None and (found[1] in found[0].dtypes or cuda_kernels.asks_none(packet, args))
+    found = kernel_choice.of(packet, args, kwargs)
+    return found is not None and (found[1] in found[0].dtypes or kernel_choice.asks_none(packet, args))
 
 
 _ABOUT_DTYPES = re.compile(
@@ -122,7 +122,7 @@ def _rows_are_normalized(args: Any, kwargs: Any) -> Exception | None:
     """native/cuda/layer_norm_kernel.cu: how weights are read."""
     if 0 in args[0].shape[: args[0].dim() - len(args[1])]:
         return None  # no row, so no kernel
-    if args[0].dtype not in cuda_kernels.FLOATING | cuda_kernels.HALVES:
+    if args[0].dtype not in dtypes.REAL:
         return _no_kernel("LayerNormKernelImpl", args[0].dtype)
     return _parameters_differ(args[0], args[2:4])
 
@@ -130,7 +130,7 @@ def _rows_are_normalized(args: Any, kwargs: Any) -> Exception | None:
 def _groups_are_normalized(args: Any, kwargs: Any) -> Exception | None:
     """native/cuda/group_norm_kernel.cu: how weights are read, that passed check_mixed_data_type of group_norm.cpp."""
     parameters = [x for x in args[1:3] if isinstance(x, torch.Tensor)]
-    if 0 in args[0].shape[:1] or args[0].dtype not in cuda_kernels.HALVES:
+    if 0 in args[0].shape[:1] or args[0].dtype not in dtypes.HALVES:
         return None
     return _parameters_differ(args[0], parameters) if all(x.dtype is torch.float32 for x in parameters) else None
 
@@ -145,7 +145,7 @@ def _parameters_differ(inputs: torch.Tensor, parameters: Any) -> Exception | Non
 def batch_is_normalized(args: Any, kwargs: Any) -> Exception | None:
     """native/cuda/Normalization.cu: in training, statistics of the batch, else the running ones and the input."""
     inputs, variance, training = args[0], args[4], args[5]
-    computed = cuda_kernels.FLOATING | cuda_kernels.HALVES
+    computed = dtypes.REAL
     if inputs.numel() == 0:
         return None
     if training:
@@ -215,7 +215,7 @@ def _multiplied(args: Any, kwargs: Any) -> Exception | None:
 def _masked(packet: str, args: Any, kwargs: Any) -> Exception | None:
     """native/cuda/Indexing.cu, masked_fill__cuda, and IndexKernel.cpp, masked_scatter__cuda: a mask is of booleans."""
     tensor, mask, source = args[:3]
-    if cuda_kernels.base(packet) == "masked_scatter":
+    if kernel_choice.base(packet) == "masked_scatter":
         if tensor.dtype is not source.dtype:
             names = f"{dtypes.NAMES[tensor.dtype]} and {dtypes.NAMES[source.dtype]}"
             return RuntimeError(f"masked_scatter_: expected self and source to have same dtypes but got {names}")
@@ -224,7 +224,7 @@ def _masked(packet: str, args: Any, kwargs: Any) -> Exception | None:
             return RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {name}")
     elif mask.dtype is not torch.bool:
         return RuntimeError(f"masked_fill only supports boolean masks, but got dtype {dtypes.NAMES[mask.dtype]}")
-    return _of_kernel(packet, cuda_kernels.USUAL, args, kwargs)
+    return _of_kernel(packet, dtypes.USUAL, args, kwargs)
 
 
 def _transformed(args: Any, kwargs: Any) -> Exception | None:
@@ -240,9 +240,9 @@ def _transformed(args: Any, kwargs: Any) -> Exception | None:
 _MASKED = ("masked_fill", "masked_fill_", "masked_scatter", "masked_scatter_")
 # Of these a CPU refuses, in other words, whatever is refused when their first tensor has one of these dtypes.
 _CHECKED_AFTERWARDS = {
-    "mm": cuda_kernels.FLOATING | cuda_kernels.HALVES | cuda_kernels.COMPLEX,
-    "nll_loss_forward": cuda_kernels.FLOATING | cuda_kernels.HALVES,
-    **dict.fromkeys(_MASKED, cuda_kernels.USUAL),
+    "mm": dtypes.REAL | dtypes.COMPLEX,
+    "nll_loss_forward": dtypes.REAL,
+    **dict.fromkeys(_MASKED, dtypes.USUAL),
 }
 # What more than the dtype that a kernel is asked for decides.
 _CHECKED_FIRST: dict[str, Callable[[Any, Any], Exception | None]] = {

@@ -1,8 +1,25 @@
-"""What PyTorch calls dtypes, and what it says where two of them have to be one."""
+"""The kinds of dtypes, what PyTorch calls each dtype, and what it says where two of them have to be one."""
 
 import torch
 
 from samedevice.simulation.rules.errors import type_in_errors
+
+# The groups of the macros by which kernels choose their code (ATen/Dispatch.h, Dispatch_v2.h), and what they add up to.
+BOOL = frozenset({torch.bool})
+INTEGERS = frozenset({torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64})
+FLOATING = frozenset({torch.float32, torch.float64})
+HALVES = frozenset({torch.float16, torch.bfloat16})
+COMPLEX = frozenset({torch.complex64, torch.complex128})
+COMPLEX32 = frozenset({torch.complex32})
+UNSIGNED = frozenset({torch.uint16, torch.uint32, torch.uint64})  # AT_BAREBONES_UNSIGNED_TYPES
+FLOAT8 = frozenset({torch.float8_e4m3fn, torch.float8_e5m2, torch.float8_e4m3fnuz, torch.float8_e5m2fnuz})
+
+USUAL = BOOL | INTEGERS | FLOATING | HALVES | COMPLEX
+REAL = FLOATING | HALVES
+NUMBERS = INTEGERS | REAL
+ORDERED = NUMBERS | BOOL
+ANY = USUAL | COMPLEX32 | UNSIGNED | FLOAT8
+AS_FLOATING = BOOL | INTEGERS | UNSIGNED  # what is converted to floating-point numbers first
 
 # c10/core/ScalarType.h prints a dtype by its name in C++.
 NAMES_IN_CPP = {

@@ -11,7 +11,7 @@ import torch
 from samedevice.simulation import state
 from samedevice.simulation.device import memory
 from samedevice.simulation.device.devices import CPU, device_of, in_forked_child, refuse_absent
-from samedevice.simulation.rules import cuda_kernels, made_inside
+from samedevice.simulation.rules import dtypes, made_inside
 from samedevice.simulation.tensor import classes, dtensor, functorch, sparse
 
 below = torch._C._DisableTorchDispatch
@@ -21,7 +21,7 @@ _make_subclass = torch.Tensor._make_subclass
 _storage = torch.Tensor.untyped_storage
 
 # The dtypes whose tensors need no such work.
-REAL = cuda_kernels.USUAL - cuda_kernels.COMPLEX
+REAL = dtypes.USUAL - dtypes.COMPLEX
 
 # What was met in this process, which tensors outlive a simulation in.
 met_complex = False
@@ -56,7 +56,7 @@ def wrap(tensor: torch.Tensor, device: torch.device, counts_versions: bool = Fal
             met_complex = met_unusual = True
             while state.now.before_complex:
                 state.now.before_complex.pop()()
-        if tensor.dtype not in cuda_kernels.USUAL:
+        if tensor.dtype not in dtypes.USUAL:
             met_rare = met_unusual = True
     if tensor.is_nested:
         met_nested = met_layouts = met_unusual = True
