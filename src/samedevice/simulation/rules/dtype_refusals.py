@@ -24,7 +24,7 @@ def refusal_of(operator: Any) -> Callable[[Any, Any], Exception | None] | None:
         return _CHECKED_FIRST[packet]
     if not kernel_choice.has_one(packet):
         return None
-    return functools.partial(_of_kernel, packet, kernel_choice.always_computes(packet))
+    return functools.partial(by_kernel, packet)
 
 
 def computed_at_once(operator: Any) -> frozenset[torch.dtype]:
@@ -48,16 +48,8 @@ def computes_usual_dtypes(operator: Any) -> bool:
     return packet not in _CHECKED_FIRST and kernel_choice.always_computes(packet) >= dtypes.USUAL
 
 
-def _of_kernel(packet: str, computed: frozenset[torch.dtype], args: Any, kwargs: Any) -> Exception | None:
-    """What the kernel of CUDA says of the dtype that it is asked for; None if it computes it."""
-    first = args[0] if args else None
-    if isinstance(first, torch.Tensor) and first.dtype in computed and "dtype" not in kwargs:
-        return None  # most calls; what the other tensors make of it, a kernel of the CPU refuses, too
-    return by_kernel(packet, args, kwargs)
-
-
 def by_kernel(packet: str, args: Any, kwargs: Any) -> Exception | None:
-    """As `_of_kernel`, of all arguments."""
+    """What the kernel of CUDA says of the dtype that it is asked for; None if it computes it."""
     found = kernel_choice.of(packet, args, kwargs)
     if found is None or found[1] in found[0].dtypes or kernel_choice.asks_none(packet, args):
         return None
@@ -130,9 +122,12 @@ def _rows_are_normalized(args: Any, kwargs: Any) -> Exception | None:
 def _groups_are_normalized(args: Any, kwargs: Any) -> Exception | None:
     """native/cuda/group_norm_kernel.cu: how weights are read, that passed check_mixed_data_type of group_norm.cpp."""
     parameters = [x for x in args[1:3] if isinstance(x, torch.Tensor)]
-    if 0 in args[0].shape[:1] or args[0].dtype not in dtypes.HALVES:
+    if 0 in args[0].shape[:1]:
         return None
-    return _parameters_differ(args[0], parameters) if all(x.dtype is torch.float32 for x in parameters) else None
+    if args[0].dtype in dtypes.HALVES and all(x.dtype is torch.float32 for x in parameters):
+        return _parameters_differ(args[0], parameters)
+    alike = all(x.dtype is args[0].dtype for x in parameters)  # else refused before a kernel is asked
+    return by_kernel("native_group_norm", args, kwargs) if alike else None
 
 
 def _parameters_differ(inputs: torch.Tensor, parameters: Any) -> Exception | None:
@@ -187,7 +182,7 @@ def index_put(args: Any, kwargs: Any) -> Exception | None:
     """
     target, indices, values = args[:3]
     if target.dtype is values.dtype or values.numel() != 1:
-        return None
+        return by_kernel("index_put", args, kwargs)
     place = device_of(target)
     if device_of(values) is CPU and all(device_of(index) == place for index in indices if index is not None):
         return None
@@ -224,13 +219,13 @@ def _masked(packet: str, args: Any, kwargs: Any) -> Exception | None:
             return RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {name}")
     elif mask.dtype is not torch.bool:
         return RuntimeError(f"masked_fill only supports boolean masks, but got dtype {dtypes.NAMES[mask.dtype]}")
-    return _of_kernel(packet, dtypes.USUAL, args, kwargs)
+    return by_kernel(packet, args, kwargs)
 
 
 def _transformed(args: Any, kwargs: Any) -> Exception | None:
     """native/cuda/SpectralOps.cpp, _fft_r2c_cufft: a TORCH_CHECK without words of its own."""
     if args[0].is_floating_point():
-        return None
+        return by_kernel("_fft_r2c", args, kwargs)
     return RuntimeError(
         "Expected self.is_floating_point() to be true, but got false.  (Could this error message be improved?  If so, "
         "please report an enhancement request to PyTorch.)"

@@ -37,7 +37,7 @@ def is_derivative_of_halves(packet: str, args: Any) -> bool:
     return packet in _DERIVATIVES and args[0].dtype in (torch.float16, torch.bfloat16)
 
 
-def nansum(args: Any, kwargs: Any, compute: Callable[..., Any]) -> Any:
+def _nansum(args: Any, kwargs: Any, compute: Callable[..., Any]) -> Any:
     """native/ReduceOps.cpp, nansum: of complex numbers, which the CPU refuses."""
     aten: Any = torch.ops.aten
     numbers, small = args[0], args[0].dtype
@@ -52,10 +52,25 @@ def nansum(args: Any, kwargs: Any, compute: Callable[..., Any]) -> Any:
     return result
 
 
+_PRODUCTS = ("mm", "bmm", "addmm", "baddbmm")  # that have a form with an `out_dtype`
+
+
+def by_other_operators(operator: Any, args: Any, kwargs: Any, text: str, compute: Callable[..., Any]) -> Any:
+    """The result of an operator that failed on the CPU with this text, made by others; NotImplemented if by none."""
+    packet = operator._schema.name.partition("::")[2]
+    if _divides_by_zero(operator, args, text):
+        return _divided_by_zero(operator, args, kwargs, compute)
+    if packet in _PRODUCTS and operator._overloadname in ("dtype", "dtype_out"):
+        return _with_an_output_dtype(operator, args, kwargs, compute)
+    if text.startswith("nansum on CPU does not support complex"):
+        return _nansum(args, kwargs, compute)
+    return NotImplemented
+
+
 _SUMMED_IN_FLOAT = ((torch.float16, torch.float32), (torch.bfloat16, torch.float32))
 
 
-def with_an_output_dtype(operator: Any, args: Any, kwargs: Any, compute: Callable[..., Any]) -> Any:
+def _with_an_output_dtype(operator: Any, args: Any, kwargs: Any, compute: Callable[..., Any]) -> Any:
     """native/cuda/Blas.cpp: products of halves that are summed, and returned, in float32 (`out_dtype=`)."""
     convert: Any = torch.ops.aten._to_copy.default._op
     *factors, out_dtype = args[: 1 + next(i for i, x in enumerate(args) if isinstance(x, torch.dtype))]
@@ -136,12 +151,12 @@ def _not_simulated(operator: Any, tensors: list[torch.Tensor]) -> Exception:
     )
 
 
-def divides_by_zero(operator: Any, args: Any, text: str) -> bool:
+def _divides_by_zero(operator: Any, args: Any, text: str) -> bool:
     """Whether integers were divided by 0, which the CPU refuses and CUDA's kernels do not look at."""
     return text == "ZeroDivisionError" and len(args) > 1 and not operator._schema.is_mutable
 
 
-def divided_by_zero(operator: Any, args: Any, kwargs: Any, compute: Callable[..., Any]) -> Any:
+def _divided_by_zero(operator: Any, args: Any, kwargs: Any, compute: Callable[..., Any]) -> Any:
     """The result of a division of integers; where the divisor is 0, CUDA leaves it open, and here all bits are set."""
     divisor = args[1]
     if isinstance(divisor, torch.Tensor):

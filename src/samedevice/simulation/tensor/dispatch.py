@@ -38,8 +38,6 @@ NO_GRADIENTS_OF_NESTED = (
     "tensor on the CPU, or pad its tensors to one shape"
 )
 
-_PRODUCTS = ("mm", "bmm", "addmm", "baddbmm")  # that have a form with an `out_dtype`
-
 _COMPOSED = torch._C.DispatchKey.CompositeImplicitAutograd
 _NOTHING: dict[str, Any] = {}
 
@@ -147,7 +145,11 @@ def run(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
 def _compute(operator: Operator, args: Any, kwargs: Any, device: torch.device, call: Callable[..., Any]) -> Any:
     """Compute on the CPU what strided tensors go into; refuse what CUDA has no kernel for, in its words."""
     refusal_of = operator.refusal_of_rare if wrapping.met_rare else operator.refusal_of
-    if refusal_of is not None and device is not CPU:
+    if (
+        refusal_of is not None
+        and device is not CPU
+        and not (operator.computed_at_once and args[0].dtype in operator.computed_at_once)
+    ):
         refusal = refusal_of(args, kwargs)
         if refusal is not None:
             dtype_refusals.refuse(refusal, operator.overload, args, kwargs, call_below)
@@ -164,22 +166,17 @@ def _compute(operator: Operator, args: Any, kwargs: Any, device: torch.device, c
 def _otherwise(operator: Operator, args: Any, kwargs: Any, error: RuntimeError, compute: Callable[..., Any]) -> Any:
     """Return what an operator gives on a GPU that failed on the CPU, which computes here, or raise CUDA's error."""
     overload, packet = operator.overload, operator.overload._schema.name.partition("::")[2]
-    if only_cuda_computes.divides_by_zero(overload, args, str(error)):
-        return only_cuda_computes.divided_by_zero(overload, args, kwargs, compute)
-    if packet in _PRODUCTS and overload._overloadname in ("dtype", "dtype_out"):
-        return only_cuda_computes.with_an_output_dtype(overload, args, kwargs, compute)
+    result = only_cuda_computes.by_other_operators(overload, args, kwargs, str(error), compute)
+    if result is not NotImplemented:
+        return result
     if dtype_refusals.is_about_dtypes(error) and operator.refusal_of_rare is not None:
         refusal = operator.refusal_of_rare(args, kwargs)
         if refusal is not None:
             raise refusal from None
-    if kernel_names.refuses_dtype(error):
-        refusal = dtype_refusals.by_kernel(packet, args, kwargs)
-        if refusal is not None:
-            raise refusal from None
-        if packet == "nansum" and args[0].is_complex():
-            return only_cuda_computes.nansum(args, kwargs, compute)
-        if dtype_refusals.is_computed(packet, args, kwargs) or only_cuda_computes.is_derivative_of_halves(packet, args):
-            return only_cuda_computes.in_another_dtype(overload, args, kwargs, compute)
+    if kernel_names.refuses_dtype(error) and (
+        dtype_refusals.is_computed(packet, args, kwargs) or only_cuda_computes.is_derivative_of_halves(packet, args)
+    ):
+        return only_cuda_computes.in_another_dtype(overload, args, kwargs, compute)
     if not isinstance(error, NotImplementedError):
         text = dtype_texts.text_of_cuda(overload, args, str(error))
         raise error if text is None else RuntimeError(text) from None
