@@ -32,7 +32,7 @@ def explain(error: str | bytes | BaseException | None = None) -> Diagnosis:
     run, moved, printed or kept.
 
     Raises:
-        TypeError: `error` is none of these. No text and no exception raises.
+        TypeError: `error` is not one of these types. Any text and any exception is accepted.
 
     Example:
         >>> diagnosis = explain(

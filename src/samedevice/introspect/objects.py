@@ -210,7 +210,7 @@ def device(tensor: Any) -> str:
 
 
 def shape(tensor: Any) -> tuple[int, ...] | None:
-    """Return a tensor's shape; None for a lazy parameter, which has none yet, and for a nested tensor."""
+    """Return a tensor's shape; None for a lazy parameter, which has no shape yet, and for a nested tensor."""
     if is_lazy(tensor):
         return None
     torch = sys.modules["torch"]

@@ -192,7 +192,7 @@ class _Walker:
     def _but_atoms(self, parts: Parts) -> Iterator[tuple[Any, Any]]:
         """All but numbers, texts and the like; there may be ten million of them, so C does the sorting."""
         kind = type(parts.values[0]) if parts.values else None
-        # Of one kind, they are told without `id`, which packages may listen to: filelock adds an audit hook to Python.
+        # Values of one type are told apart without `id`, because filelock adds an audit hook that makes `id` slow.
         if id(kind) in self._atoms and all(map(operator.is_, map(type, parts.values), itertools.repeat(kind))):
             return iter(())
         kinds = set(map(id, map(type, parts.values)))

@@ -167,7 +167,7 @@ def fits(index: int) -> int:
 def gpu(index: int) -> torch.device:
     """The GPU of this index.
 
-    Raises torch.AcceleratorError with CUDA's own text where there is none (c10/cuda/CUDAException.cpp).
+    Raises torch.AcceleratorError with CUDA's own text if that GPU does not exist (c10/cuda/CUDAException.cpp).
     """
     use()
     seen = state.now.gpus
@@ -177,7 +177,7 @@ def gpu(index: int) -> torch.device:
 
 
 def refuse_absent(device: torch.device) -> None:
-    """Raise where a tensor is computed with and its GPU is none now: in a forked child, or after its simulation."""
+    """Raise if a tensor's GPU cannot be used any more: in a forked child, or after its simulation has ended."""
     if state.now.forked and device.type == "cuda":
         raise torch.AcceleratorError(NOT_INITIALIZED)
     if device.type == "cuda" and device not in state.now.present:

@@ -19,7 +19,7 @@ _HANDLE = 64  # bytes, of a cudaIpcEventHandle_t
 
 
 class OfTorchCuda(abc.ABC):  # noqa: B024 - asked of an instance alone
-    """The classes of torch.cuda, which PyTorch writes in Python; no base of theirs, for they are to have PyTorch's."""
+    """Stands for the classes of torch.cuda in isinstance. They do not derive from it: they keep PyTorch's bases."""
 
 
 # An object of C++ is refused by copy and pickle: torch.Stream and torch.Event have these three methods.
@@ -27,7 +27,7 @@ class OfTorchCuda(abc.ABC):  # noqa: B024 - asked of an instance alone
 
 def reduce_ex(self: Any, protocol: Any) -> Any:
     own: Any = type(self).__reduce__
-    if own is not reduce:  # a subclass of the program's own has one
+    if own is not reduce:  # a subclass that a program derived may have one
         return self.__reduce__()
     if protocol < 2:
         return self.__reduce__()
@@ -116,7 +116,7 @@ class AnyEvent:
         cls().ipc_handle()
 
     def ipc_handle(self) -> bytes:
-        # c10/core/impl/InlineEvent.h has none
+        # c10/core/impl/InlineEvent.h does not have it
         raise NotImplementedError("torch.Event ipc is not supported yet, please open an issue if you need this!")
 
     def __repr__(self) -> str:

@@ -207,7 +207,7 @@ class _GeneratorFace(Face):
         try:
             asked = torch.device(device)
         except TypeError:
-            return cpu_generator(device)  # refused, by PyTorch
+            return cpu_generator(device)  # PyTorch refuses this
         if asked.type == "cuda":
             return Generator.on(asked)  # no GPU is looked for yet
         return CPUGenerator() if asked.type == "cpu" else cpu_generator(asked)

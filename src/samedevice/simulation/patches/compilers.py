@@ -184,13 +184,13 @@ def _remember(module: Any, maker: Callable[[torch.nn.Module], Any]) -> None:
             state.now.session.replace(iter([(torch.nn.Module, "__getattr__", _get_of_torchscript)]))
 
 
-# What modules of TorchScript have, and others have not.
+# Attributes that only modules of TorchScript have.
 _OF_TORCHSCRIPT = frozenset(("save", "save_to_buffer", "graph", "code"))
 
 
 @functools.wraps(_get)
 def _get_of_torchscript(module: Any, name: str) -> Any:
-    """nn.Module.__getattr__, which is asked for what a module and its class have not.
+    """nn.Module.__getattr__, which Python calls for an attribute that neither a module nor its class has.
 
     It is put in place when the first module is scripted or traced: every parameter is read by it. A class knows nothing
     of these names, so what a program's own classes call `save` or `graph` is found before.
@@ -202,7 +202,7 @@ def _get_of_torchscript(module: Any, name: str) -> Any:
         raise NotImplementedError(
             "samedevice does not simulate TorchScript on a GPU: move the module to the CPU before you save it"
         )
-    del _makers[module]  # meanwhile it has what other modules have: TorchScript looks at each attribute
+    del _makers[module]  # TorchScript looks at each attribute, so the module must not have more than others
     try:
         with _known_to_torchscript():
             return getattr(maker(module), name)

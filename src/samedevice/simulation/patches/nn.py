@@ -19,7 +19,7 @@ from samedevice.simulation.rules.tensor_iterator import broadcast
 from samedevice.simulation.tensor import functorch
 from samedevice.simulation.tensor.transfers import move
 
-_NOT_NORMALIZED = dtypes.BOOL | dtypes.INTEGERS | dtypes.FLOAT8  # of native/cuda/layer_norm_kernel.cu
+_NOT_NORMALIZED = dtypes.BOOL | dtypes.INTEGERS | dtypes.FLOAT8  # by native/cuda/layer_norm_kernel.cu
 _original_lengths = torch._VF._pack_padded_sequence
 
 
@@ -46,7 +46,7 @@ def kernels() -> Iterator[tuple[str, Kernel]]:
 
 
 def kernels_for_complex_tensors() -> Iterator[tuple[str, Kernel]]:
-    """Those that matter from the first complex tensor on."""
+    """Yield the kernels that matter only once a program has made a complex tensor."""
     for name in ("conv1d", "conv2d", "conv3d"):
         yield name, _complex_convolution
         yield f"{name}.padding", _complex_convolution
@@ -55,7 +55,7 @@ def kernels_for_complex_tensors() -> Iterator[tuple[str, Kernel]]:
 
 
 def _complex_convolution(compose: Any, inputs: Any, weight: Any, bias: Any = None, *rest: Any, **options: Any) -> Any:
-    """native/Convolution.cpp, complex_convolution: types are compared before real tensors are made of complex ones."""
+    """native/Convolution.cpp, complex_convolution: it compares types before it splits complex tensors."""
     if inputs.is_complex() and device_of(inputs) is not CPU:
         if weight.type() != inputs.type():
             raise RuntimeError(dtypes.types_differ(inputs, "weight", weight))
@@ -212,7 +212,7 @@ def _attention(compose: Any, query: Any, key: Any, value: Any, attn_mask: Any = 
 
 
 def _covers(attn_mask: Any, query: Any, key: Any) -> bool:
-    """Whether a mask can be expanded to the scores, which PyTorch does before."""
+    """Tell whether a mask can be expanded to the shape of the scores. PyTorch expands it before this check."""
     scores = (*query.shape[:-1], key.size(-2))
     try:
         return torch.broadcast_shapes(attn_mask.shape, scores) == scores
@@ -222,13 +222,13 @@ def _covers(attn_mask: Any, query: Any, key: Any) -> bool:
 
 @contextlib.contextmanager
 def _backend(query: Any, value: Any, attn_mask: Any) -> Iterator[None]:
-    """native/transformers/cuda/sdp_utils.cpp, select_sdp_backend: the kernels that the program leaves enabled.
+    """native/transformers/cuda/sdp_utils.cpp, select_sdp_backend: choose among the enabled kernels.
 
-    The CPU has others, so all that CUDA computes is computed there by the one that every processor has.
+    The CPU has other kernels. The math kernel runs on every processor, so it computes here.
     """
     math, flash = torch._C._get_math_sdp_enabled(), torch._C._get_flash_sdp_enabled()
     efficient, cudnn = torch._C._get_mem_efficient_sdp_enabled(), torch._C._get_cudnn_sdp_enabled()
-    if math or not (flash or efficient or cudnn):  # with none of them, PyTorch has words of its own
+    if math or not (flash or efficient or cudnn):  # without any kernel, PyTorch raises its own error
         yield
         return
     halves = query.dtype in dtypes.HALVES and query.dim() == 4 and max(query.size(-1), value.size(-1)) <= 256

@@ -95,7 +95,7 @@ def set_(self: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
     storage = source._untyped_storage if isinstance(source, torch.TypedStorage) else source
     here, there = (getattr(x, "_samedevice_device", CPU) for x in (self, storage))
     if self.requires_grad and self.is_leaf and torch.is_grad_enabled():
-        return _set(self, *args, **kwargs)  # refused, by PyTorch, as another dtype is
+        return _set(self, *args, **kwargs)  # PyTorch refuses this, as another dtype is
     fits = source.dtype is self.dtype if isinstance(source, torch.Tensor) else torch.is_storage(source)
     if storage is not None and here != there and self.layout is torch.strided and fits:
         # native/Resize.h, checkSetStorage

@@ -25,7 +25,7 @@ _TYPES = {
     "Long": "long int", "Half": "c10::Half", "BFloat16": "c10::BFloat16", "Float": "float", "Double": "double",
 }  # fmt: skip
 
-# The type of the CPU's tensors for each of a GPU's.
+# For each type of GPU tensors, the type of CPU tensors of the same dtype.
 _of_cpu = {
     getattr(of_cuda, f"{name}Tensor"): getattr(of_cpu, f"{name}Tensor")
     for name in _TYPES
@@ -41,7 +41,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
     for name in _TYPES:
         for owner, kind in ((torch, _PlainType), (torch.cuda, _LegacyType), (torch.cuda.sparse, _SparseType)):
-            if original := getattr(owner, f"{name}Tensor", None):  # there is no sparse one of booleans
+            if original := getattr(owner, f"{name}Tensor", None):  # PyTorch has no sparse type for booleans
                 yield owner, f"{name}Tensor", face(kind, original)
     yield torch, "set_default_tensor_type", set_default_tensor_type
     yield torch.Tensor, "new", new

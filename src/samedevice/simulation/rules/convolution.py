@@ -61,10 +61,10 @@ def compares_types(name: str) -> bool:
 def refused_dtypes(
     inputs: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, parameters: Parameters
 ) -> Exception | None:
-    """What a convolution on one GPU says of the dtypes of its tensors; None where it computes."""
+    """Return the error of a convolution on one GPU about its dtypes, or None if it computes."""
     others = [(name, x) for name, x in (("weight", weight), ("bias", bias)) if x is not None]
     differing = next(((name, x) for name, x in others if x.dtype is not inputs.dtype), None)
-    if inputs.is_complex():  # complex_convolution, which multiplies real ones
+    if inputs.is_complex():  # complex_convolution, which splits it into real convolutions
         return None if differing is None else RuntimeError(dtypes.types_differ(inputs, *differing))
     chosen = method(inputs, weight, True, parameters)
     if compares_types(chosen):
@@ -80,7 +80,7 @@ def refused_dtypes(
 
 
 _CONVOLVED = dtypes.REAL
-# The methods of CUDA that are not cuDNN's, by the names of their kernels: native/cuda/DepthwiseConv*.cu,
+# CUDA's methods outside cuDNN, and the names of their kernels: native/cuda/DepthwiseConv*.cu,
 # NaiveConvolutionTranspose*.cu.
 _KERNELS = {
     "wrapper_CUDA___conv_depthwise2d": "conv_depthwise2d_forward_cuda",
@@ -91,9 +91,9 @@ _KERNELS = {
 
 
 def _not_of_cudnn(dtype: torch.dtype) -> Exception:
-    """ATen/cudnn/Types.cpp, getCudnnDataTypeFromScalarType: it has names for three kinds of integers.
+    """ATen/cudnn/Types.cpp, getCudnnDataTypeFromScalarType: cuDNN knows three integer types.
 
-    cuDNN then has no way to convolve them: https://github.com/pytorch/pytorch/issues/152992.
+    But cuDNN cannot convolve them: https://github.com/pytorch/pytorch/issues/152992.
     """
     if dtype in (torch.uint8, torch.int8, torch.int32):
         return RuntimeError("GET was unable to find an engine to execute this computation")

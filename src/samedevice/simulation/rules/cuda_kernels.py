@@ -1,4 +1,4 @@
-"""Which dtypes CUDA's kernels compute, and what each calls itself: "mul_cuda" not implemented for 'UInt32'.
+"""List the dtypes that CUDA's kernels compute, and how each is named: "mul_cuda" not implemented for 'UInt32'.
 
 A kernel chooses its code by the dtype, in a macro of ATen/Dispatch.h or Dispatch_v2.h that names the kernel and lists
 its dtypes: AT_DISPATCH_FLOATING_TYPES_AND2(kHalf, kBFloat16, self.scalar_type(), "mish_cuda", ...). The groups are
@@ -31,19 +31,19 @@ from samedevice.simulation.rules.dtypes import (
 
 
 class Kernel(NamedTuple):
-    """A kernel's name in its refusals, and the dtypes that it computes."""
+    """Name a kernel as its errors do, and list the dtypes that it computes."""
 
     name: str
     dtypes: frozenset[torch.dtype]
 
 
 def _rows(dtypes: frozenset[torch.dtype], **packets: str) -> dict[str, Kernel]:
-    """A row for each operator of `packets`, a kernel's name with its operators, separated by blanks."""
+    """Return a row for each operator. `packets` maps a kernel's name to its operators, separated by blanks."""
     return {packet: Kernel(name, dtypes) for name, listed in packets.items() for packet in listed.split()}
 
 
 def _named_after(dtypes: frozenset[torch.dtype], packets: str) -> dict[str, Kernel]:
-    """A row for each operator whose kernel has its name: `mish` and "mish_cuda"."""
+    """Return a row for each operator whose kernel is named after it: `mish` and "mish_cuda"."""
     return {packet: Kernel(f"{packet.removeprefix('special_')}_cuda", dtypes) for packet in packets.split()}
 
 
@@ -100,7 +100,7 @@ KERNELS: dict[str, Kernel] = {
     **_rows(NUMBERS, clamp_scalar_cuda="relu hardtanh", div_floor_cuda="floor_divide"),
     **_rows(AS_FLOATING | REAL | COMPLEX | COMPLEX32, div_true_cuda="true_divide"),
     **_rows(REAL, LayerNormKernelImpl="native_layer_norm _fused_rms_norm"),
-    **_rows(INTEGERS | FLOATING | {torch.float16}, histc="histc"),  # of float16 it has a text of its own
+    **_rows(INTEGERS | FLOATING | {torch.float16}, histc="histc"),  # float16 gets another error (dtype_refusals.py)
     **_rows(REAL | COMPLEX | BOOL, im2col_out_cuda="im2col", col2im_out_cuda="col2im"),
     **_rows(NUMBERS | COMPLEX, reflection_pad1d_out="reflection_pad1d"),
     **_rows(NUMBERS | COMPLEX, reflection_pad2d_out_template="reflection_pad2d"),

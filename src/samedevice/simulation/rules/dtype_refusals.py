@@ -1,4 +1,4 @@
-"""What CUDA says of dtypes that an operator does not compute there, decided before the CPU computes.
+"""Decide what CUDA says of dtypes that it does not compute, before the CPU computes.
 
 cuda_kernels.py says which dtypes a kernel computes. Here is what else decides, and how a refusal is raised after what
 PyTorch checks first.
@@ -16,7 +16,7 @@ from samedevice.simulation.rules import convolution, dtypes, kernel_choice
 
 
 def refusal_of(operator: Any) -> Callable[[Any, Any], Exception | None] | None:
-    """What tells, of the arguments of this operator, what CUDA may say of their dtypes; None: it computes all."""
+    """Return the function that finds CUDA's error about this operator's dtypes, or None if there cannot be one."""
     namespace, _, packet = operator._schema.name.partition("::")
     if namespace != "aten":
         return None
@@ -28,7 +28,7 @@ def refusal_of(operator: Any) -> Callable[[Any, Any], Exception | None] | None:
 
 
 def computed_at_once(operator: Any) -> frozenset[torch.dtype]:
-    """The dtypes of a first tensor with which CUDA need not be asked before: whatever else it refuses, a CPU does."""
+    """Return the first tensor's dtypes for which no check is needed before the CPU computes: it refuses the rest."""
     packet = operator._schema.name.partition("::")[2]
     arguments = operator._schema.arguments
     if not arguments or str(arguments[0].type) != "Tensor" or any(x.name == "dtype" for x in arguments):
@@ -43,13 +43,13 @@ def is_about_dtypes(error: RuntimeError) -> bool:
 
 
 def computes_usual_dtypes(operator: Any) -> bool:
-    """Whether the kernel computes all dtypes but the rare ones, so that it has to be asked only where those are."""
+    """Tell whether CUDA computes all usual dtypes, so that only rare ones need a check."""
     packet = operator._schema.name.partition("::")[2]
     return packet not in _CHECKED_FIRST and kernel_choice.always_computes(packet) >= dtypes.USUAL
 
 
 def by_kernel(packet: str, args: Any, kwargs: Any) -> Exception | None:
-    """What the kernel of CUDA says of the dtype that it is asked for; None if it computes it."""
+    """Return the error of CUDA's kernel about the dtype that it checks, or None if it computes it."""
     found = kernel_choice.of(packet, args, kwargs)
     if found is None or found[1] in found[0].dtypes or kernel_choice.asks_none(packet, args):
         return None
@@ -69,7 +69,7 @@ def refuse(text: Exception, operator: Any, args: Any, kwargs: Any, compute: Call
         result = compute(operator._op, (), arguments, named)
     except RuntimeError as error:
         if not _ABOUT_DTYPES.search(str(error)):
-            return  # told where the operator really runs
+            return  # this error is raised when the operator really runs
         raise text from None
     # What has no elements reaches no kernel, except of dot; a factor without any is enough.
     result = result[0] if isinstance(result, tuple) else result
@@ -81,7 +81,7 @@ def refuse(text: Exception, operator: Any, args: Any, kwargs: Any, compute: Call
 
 
 def is_computed(packet: str, args: Any, kwargs: Any) -> bool:
-    """Whether CUDA is known to compute this, whatever the CPU does."""
+    """Tell whether CUDA computes this, even if the CPU does not."""
     found = kernel_choice.of(packet, args, kwargs)
     return found is not None and (found[1] in found[0].dtypes or kernel_choice.asks_none(packet, args))
 
@@ -98,7 +98,7 @@ def _no_kernel(name: str, dtype: torch.dtype) -> Exception:
 
 
 def _differs(expected: torch.Tensor, found: torch.Tensor) -> Exception:
-    """ATen/core/TensorBase.h, data_ptr: what a kernel that was chosen by one tensor's dtype says of another's."""
+    """ATen/core/TensorBase.h, data_ptr: a kernel chosen by one tensor's dtype refuses a tensor of another."""
     names = dtypes.NAMES[expected.dtype], dtypes.NAMES[found.dtype]
     return RuntimeError(f"expected scalar type {names[0]} but found {names[1]}")
 
@@ -111,7 +111,7 @@ def _halves_in_histogram(args: Any, kwargs: Any) -> Exception | None:
 
 
 def _rows_are_normalized(args: Any, kwargs: Any) -> Exception | None:
-    """native/cuda/layer_norm_kernel.cu: how weights are read."""
+    """native/cuda/layer_norm_kernel.cu: it reads the weights as the input's dtype."""
     if 0 in args[0].shape[: args[0].dim() - len(args[1])]:
         return None  # no row, so no kernel
     if args[0].dtype not in dtypes.REAL:
@@ -120,7 +120,7 @@ def _rows_are_normalized(args: Any, kwargs: Any) -> Exception | None:
 
 
 def _groups_are_normalized(args: Any, kwargs: Any) -> Exception | None:
-    """native/cuda/group_norm_kernel.cu: how weights are read, that passed check_mixed_data_type of group_norm.cpp."""
+    """native/cuda/group_norm_kernel.cu: it reads weights that passed check_mixed_data_type (group_norm.cpp)."""
     parameters = [x for x in args[1:3] if isinstance(x, torch.Tensor)]
     if 0 in args[0].shape[:1]:
         return None
@@ -138,7 +138,7 @@ def _parameters_differ(inputs: torch.Tensor, parameters: Any) -> Exception | Non
 
 
 def batch_is_normalized(args: Any, kwargs: Any) -> Exception | None:
-    """native/cuda/Normalization.cu: in training, statistics of the batch, else the running ones and the input."""
+    """native/cuda/Normalization.cu: training computes the batch's statistics; evaluation reads the running ones."""
     inputs, variance, training = args[0], args[4], args[5]
     computed = dtypes.REAL
     if inputs.numel() == 0:
@@ -151,7 +151,7 @@ def batch_is_normalized(args: Any, kwargs: Any) -> Exception | None:
 
 
 def _classes_are_weighted(args: Any, kwargs: Any) -> Exception | None:
-    """native/cuda/Loss.cu: the kernel is chosen by the input's dtype, and reads the weights as it."""
+    """native/cuda/Loss.cu: the input's dtype chooses the kernel, which reads the weights as that dtype."""
     if isinstance(args[2], torch.Tensor) and args[2].dtype is not args[0].dtype:
         return _differs(args[0], args[2])
     refusal = by_kernel("nll_loss_forward", args, kwargs)
@@ -169,7 +169,7 @@ def _class_numbers(args: Any) -> Exception | None:
 
 
 def _middle(packet: str, args: Any, kwargs: Any) -> Exception | None:
-    """native/cuda/Sorting.cpp, median_impl, sorts all elements, and native/Sorting.cpp speaks of the CPU there, too."""
+    """native/cuda/Sorting.cpp, median_impl, sorts; the text of native/Sorting.cpp names the CPU on CUDA, too."""
     if args[0].is_complex() and len(args) < 2:
         return RuntimeError(" Sort does not support complex dtypes on CPU")
     return by_kernel(packet, args, kwargs)
@@ -200,7 +200,7 @@ def _convolved(args: Any, kwargs: Any) -> Exception | None:
 
 
 def _multiplied(args: Any, kwargs: Any) -> Exception | None:
-    """native/cuda/Blas.cpp, addmm_out_cuda_impl: the dtypes of the two before the kernel."""
+    """native/cuda/Blas.cpp, addmm_out_cuda_impl: it compares the two dtypes before it calls the kernel."""
     mat1, mat2 = args[:2]
     if mat1.dtype is not mat2.dtype:
         return RuntimeError(dtypes.of_two_dtypes(mat1, mat2))
@@ -208,7 +208,7 @@ def _multiplied(args: Any, kwargs: Any) -> Exception | None:
 
 
 def _masked(packet: str, args: Any, kwargs: Any) -> Exception | None:
-    """native/cuda/Indexing.cu, masked_fill__cuda, and IndexKernel.cpp, masked_scatter__cuda: a mask is of booleans."""
+    """native/cuda/Indexing.cu, masked_fill__cuda, and IndexKernel.cpp, masked_scatter__cuda: a mask holds booleans."""
     tensor, mask, source = args[:3]
     if kernel_choice.base(packet) == "masked_scatter":
         if tensor.dtype is not source.dtype:
@@ -223,7 +223,7 @@ def _masked(packet: str, args: Any, kwargs: Any) -> Exception | None:
 
 
 def _transformed(args: Any, kwargs: Any) -> Exception | None:
-    """native/cuda/SpectralOps.cpp, _fft_r2c_cufft: a TORCH_CHECK without words of its own."""
+    """native/cuda/SpectralOps.cpp, _fft_r2c_cufft: a TORCH_CHECK without a message."""
     if args[0].is_floating_point():
         return by_kernel("_fft_r2c", args, kwargs)
     return RuntimeError(
@@ -233,13 +233,13 @@ def _transformed(args: Any, kwargs: Any) -> Exception | None:
 
 
 _MASKED = ("masked_fill", "masked_fill_", "masked_scatter", "masked_scatter_")
-# Of these a CPU refuses, in other words, whatever is refused when their first tensor has one of these dtypes.
+# If the first tensor has one of these dtypes, the CPU refuses whatever CUDA refuses, so it may run first.
 _CHECKED_AFTERWARDS = {
     "mm": dtypes.REAL | dtypes.COMPLEX,
     "nll_loss_forward": dtypes.REAL,
     **dict.fromkeys(_MASKED, dtypes.USUAL),
 }
-# What more than the dtype that a kernel is asked for decides.
+# Operators for which more than one dtype decides.
 _CHECKED_FIRST: dict[str, Callable[[Any, Any], Exception | None]] = {
     "convolution": _convolved,
     "native_layer_norm": _rows_are_normalized,

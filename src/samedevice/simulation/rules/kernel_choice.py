@@ -1,4 +1,4 @@
-"""Which kernel of CUDA an operator comes to, and the dtype that this kernel is asked for.
+"""Find the CUDA kernel that an operator calls, and the dtype that the kernel checks.
 
 Most have one kernel, which has a row in cuda_kernels.py. For the others the arguments decide here, as in the C++ code
 that each function names: the mode of a division, the shape of a matrix, whether a dimension is given.
@@ -28,7 +28,7 @@ from samedevice.simulation.rules.dtypes import (
 
 
 def _extremum(which: str, args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
-    """MaxMinElementwiseKernel.cu: integers and floating-point numbers have a kernel of their own each."""
+    """MaxMinElementwiseKernel.cu: integers and floating-point numbers use different kernels."""
     name = {"max": "max_elementwise_cuda", "min": "min_elementwise_cuda"}[which]
     if which == "min" and not dtype.is_floating_point and not dtype.is_complex:
         name = "minimum_cuda"
@@ -36,14 +36,14 @@ def _extremum(which: str, args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
 
 
 def _nan_passing(which: str, args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
-    """MaxMinElementwiseKernel.cu, fmax_kernel_cuda: integers go to maximum."""
+    """MaxMinElementwiseKernel.cu, fmax_kernel_cuda: it calls maximum for integers."""
     if dtype.is_floating_point:
         return Kernel(f"f{which}_cuda", REAL)
     return _extremum(which, args, kwargs, dtype)
 
 
 def _clamp(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
-    """TensorCompare.cpp and TensorCompare.cu: by tensors, by one of two tensors, or by numbers."""
+    """TensorCompare.cpp and TensorCompare.cu: the bounds are two tensors, one tensor, or numbers."""
     low, high = (*args[1:3], None, None)[:2]
     if isinstance(low, torch.Tensor) and isinstance(high, torch.Tensor):
         return Kernel("clamp_cuda", NUMBERS)
@@ -63,7 +63,7 @@ def _division(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
 
 
 def _sorted(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
-    """Sort.cpp, sort_cuda_kernel: of one number there is nothing to sort; SortStable.cu sorts long rows."""
+    """Sort.cpp, sort_cuda_kernel: it returns early for a single number, and SortStable.cu sorts long rows."""
     dim = kwargs.get("dim", args[1] if len(args) > 1 and isinstance(args[1], int) else -1)
     length = args[0].size(dim) if args[0].dim() else 1
     return _sorting(length)
@@ -76,7 +76,7 @@ def _sorting(length: int) -> Kernel:
 
 
 def _scattered(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
-    """ScatterGatherKernel.cu: a number is filled in, a tensor gathered; numbers alone are multiplied."""
+    """ScatterGatherKernel.cu: a number and a tensor use different kernels, and only real numbers are multiplied."""
     reduce = kwargs.get("reduce", args[4] if len(args) > 4 else None)
     dtypes = NUMBERS if reduce == "multiply" else USUAL
     if isinstance(args[3], torch.Tensor):
@@ -85,7 +85,7 @@ def _scattered(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
 
 
 def _reduced_into(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
-    """ScatterGatherKernel.cu and TensorAdvancedIndexing.cpp, scatter_reduce_two: only a sum takes all numbers."""
+    """ScatterGatherKernel.cu and TensorAdvancedIndexing.cpp, scatter_reduce_two: only "sum" accepts all numbers."""
     include_self = kwargs.get("include_self", args[5] if len(args) > 5 else True)
     if not include_self and args[0].dtype not in USUAL:
         return Kernel("scatter_reduce_exclude_input_init", USUAL)
@@ -93,7 +93,7 @@ def _reduced_into(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
 
 
 def _negative_log_likelihood(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
-    """Loss.cu."""
+    """Choose as Loss.cu does: by the number of dimensions and by the reduction."""
     if args[0].dim() < 2:
         return Kernel("nll_loss_forward_reduce_cuda_kernel_1d", REAL)
     name = "nll_loss_forward_reduce_cuda_kernel_2d" if args[3] else "nll_loss_forward_no_reduce_cuda_kernel"
@@ -101,7 +101,7 @@ def _negative_log_likelihood(args: Any, kwargs: Any, dtype: torch.dtype) -> Kern
 
 
 def _polygamma(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
-    """UnaryGammaKernels.cu: a kernel for each of the first two orders."""
+    """UnaryGammaKernels.cu: orders 0 and 1 have kernels of their own."""
     order = next(x for x in args[:2] if isinstance(x, int))
     name = {0: "digamma_cuda", 1: "trigamma_cuda"}.get(order, "polygamma_cuda")
     return Kernel(name, AS_FLOATING | REAL)
@@ -114,23 +114,23 @@ def _all_or_one_dimension(name: str, args: Any, kwargs: Any, dtype: torch.dtype)
 
 
 def _median(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
-    """Sorting.cpp: of all elements it sorts, along a dimension it has a kernel."""
+    """Sorting.cpp: the median of all elements sorts them; along a dimension there is a kernel."""
     return _sorting(args[0].numel()) if len(args) < 2 else Kernel("median_out_impl", NUMBERS)
 
 
 def _sign(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
-    """UnarySignKernels.cu."""
+    """UnarySignKernels.cu: complex numbers use another kernel."""
     return Kernel("sgn_cuda" if args[0].is_complex() else "sign_cuda", USUAL | COMPLEX32)
 
 
 def _cholesky(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
-    """linalg/BatchLinearAlgebra.cpp: cuSOLVER's for one matrix, two triangular systems for a batch."""
+    """linalg/BatchLinearAlgebra.cpp: cuSOLVER solves one matrix; a batch is solved as two triangular systems."""
     batch = max(x.dim() for x in args[:2] if isinstance(x, torch.Tensor)) > 2
     return Kernel("triangular_solve_cuda" if batch else "cholesky_cuda_potrs", FLOATING | COMPLEX)
 
 
 def _factorized(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
-    """linalg/BatchLinearAlgebra.cpp, lu_factor: cuSOLVER's for one square matrix, cuBLAS's for many small ones."""
+    """linalg/BatchLinearAlgebra.cpp, lu_factor: cuSOLVER takes one square matrix, cuBLAS many small ones."""
     *batch, rows, columns = args[0].shape
     if rows != columns:
         name = "lu_factor_magma_batched"
@@ -142,38 +142,38 @@ def _factorized(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
 
 
 def _power(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
-    """PowKernel.cu: of a root it makes that of UnaryOpsKernel.cu."""
+    """PowKernel.cu: an exponent of 0.5 calls the square root of UnaryOpsKernel.cu."""
     if len(args) > 1 and isinstance(args[1], float) and args[1] == 0.5 and args[0].is_floating_point():
         return Kernel("sqrt_cuda", REAL)
     return Kernel("pow_cuda", NUMBERS | COMPLEX | COMPLEX32)
 
 
 def _vdot(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
-    """Blas.cpp: real numbers go to dot."""
+    """Blas.cpp: it calls dot for real numbers."""
     return Kernel("vdot" if args[0].is_complex() else "dot", REAL | COMPLEX)
 
 
 def _unique_consecutive(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
-    """UniqueCub.cu and Unique.cu."""
+    """UniqueCub.cu and Unique.cu: the kernel depends on whether a dimension is given."""
     along = kwargs.get("dim", args[3] if len(args) > 3 else None) is not None
     return Kernel("unique_dim" if along else "unique", ORDERED | UNSIGNED)
 
 
 def _softmax_backward(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
-    """native/cuda/SoftMax.cu, softmax_backward_cuda_out: a product first."""
+    """native/cuda/SoftMax.cu, softmax_backward_cuda_out: it multiplies first, and the product refuses rare dtypes."""
     is_rare = args[0].dtype in UNSIGNED | FLOAT8
     return Kernel("mul_cuda" if is_rare else "host_softmax_backward", REAL)
 
 
 def _normal(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
-    """native/DistributionTemplates.h, normal_impl_: deviations that are a tensor are compared with 0 first."""
+    """native/DistributionTemplates.h, normal_impl_: if the deviations are a tensor, it first looks for the smallest."""
     if len(args) > 1 and isinstance(args[1], torch.Tensor) and args[1].dtype not in USUAL | COMPLEX32:
         return Kernel("min_all_cuda", USUAL | COMPLEX32)
     return Kernel("normal_kernel_cuda", REAL | COMPLEX | COMPLEX32)
 
 
 def _nan_to_num(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
-    """UnaryOpsKernel.cu, nan_to_num_kernel_cuda: complex numbers have a kernel of their own."""
+    """UnaryOpsKernel.cu, nan_to_num_kernel_cuda: complex numbers use another kernel."""
     return Kernel("nan_to_num" if args[0].is_complex() else "nan_to_num_cuda", AS_FLOATING | REAL | COMPLEX)
 
 
@@ -219,9 +219,9 @@ def _packets(listed: str) -> frozenset[str]:
 
 # Operators that add or multiply integers as int64.
 _SUMS = frozenset(("sum", "nansum", "prod", "cumsum", "cumprod", "trace"))
-# A single number has no dimension to look along, so no kernel is asked: native/ReduceOps.cpp, TensorCompare.cpp.
+# A tensor without dimensions has nothing to look along, so they return early: native/ReduceOps.cpp, TensorCompare.cpp.
 _ALONG = frozenset(("cumsum", "cumprod", "logcumsumexp", "cummax", "cummin", "max", "min"))
-# Without an element these return at once. All others ask the kernel, which then finds nothing to do.
+# These return early if the tensor has no elements. Other operators still check the dtype.
 _RETURN_EARLY = _packets(
     "reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d replication_pad3d "
     "_adaptive_avg_pool3d rrelu_with_noise linalg_lu linalg_lu_factor_ex _linalg_det _linalg_slogdet _linalg_solve_ex"
@@ -236,7 +236,7 @@ _OF_ONE_DTYPE = _packets(
 
 
 def base(packet: str) -> str:
-    """The operator without the underscore of its in-place form."""
+    """Return the operator's name without the underscore of the in-place form."""
     return packet[:-1] if packet.endswith("_") and not packet.endswith("__") else packet
 
 
@@ -245,13 +245,13 @@ def has_one(packet: str) -> bool:
 
 
 def always_computes(packet: str) -> frozenset[torch.dtype]:
-    """The dtypes that an operator computes whatever its arguments are, so that nobody has to look at these."""
+    """Return the dtypes that an operator computes whatever its other arguments are."""
     row = KERNELS.get(packet) or KERNELS.get(base(packet))
     return FLOATING if row is None else row.dtypes
 
 
 def asks_none(packet: str, args: Any) -> bool:
-    """Whether an operator returns before it comes to a kernel."""
+    """Tell whether an operator returns before it calls a kernel."""
     name = base(packet)
     if name in _ALONG:
         return len(args) > 1 and args[0].dim() == 0
@@ -261,7 +261,7 @@ def asks_none(packet: str, args: Any) -> bool:
 
 
 def of(packet: str, args: Any, kwargs: Any) -> tuple[Kernel, torch.dtype] | None:
-    """The kernel that an operator comes to, and the dtype that it asks of it; None where no row says."""
+    """Return the kernel that an operator calls and the dtype it checks, or None if neither is known."""
     name = packet if packet in KERNELS else base(packet)
     dtype = _asked(name, args, kwargs)
     if dtype not in ANY:  # quantized tensors, among others, have kernels of their own
@@ -272,7 +272,7 @@ def of(packet: str, args: Any, kwargs: Any) -> tuple[Kernel, torch.dtype] | None
 
 
 def _asked(name: str, args: Any, kwargs: Any) -> torch.dtype | None:
-    """The dtype that the kernel looks at: the one that is asked for, the common one, or that of the first tensor."""
+    """Return the dtype that the kernel checks: the one asked for, the common one, or the first tensor's."""
     given = kwargs.get("dtype")
     if isinstance(given, torch.dtype):
         return given
@@ -286,7 +286,7 @@ def _asked(name: str, args: Any, kwargs: Any) -> torch.dtype | None:
 
 
 def _common(tensors: list[torch.Tensor], numbers: list[Any]) -> torch.dtype | None:
-    """The dtype to which TensorIterator brings tensors and numbers; None where PyTorch knows none."""
+    """Return the dtype to which TensorIterator converts tensors and numbers, or None if there is no such dtype."""
     try:
         with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunctionSubclass():
             found = tensors[0].dtype

@@ -31,7 +31,7 @@ _COMPOSED: dict[str, tuple[Any, ...]] = {
     COMPRESSED: (_IMPLICIT, _KEYS.CompositeExplicitAutograd, _KEYS.CompositeExplicitAutogradNonFunctional),
     NESTED: (_IMPLICIT,),
 }
-# native/sparse/cuda/SparseCUDATensorMath.cu adds and multiplies halves and booleans, too.
+# native/sparse/cuda/SparseCUDATensorMath.cu also adds and multiplies halves and booleans.
 _OF_ALL_DTYPES = ("add.Tensor", "sub.Tensor", "mul.Tensor")
 _BY_KERNEL = sparse_checks.BY_KERNEL | nested_checks.BY_KERNEL
 _call_below = torch._C._disabled_torch_dispatch_impl

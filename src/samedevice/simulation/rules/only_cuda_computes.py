@@ -1,4 +1,4 @@
-"""What CUDA's kernels compute and the CPU's do not: dtypes that the CPU has no kernel for, and a division by 0.
+"""Compute what CUDA's kernels compute and the CPU's do not: more dtypes, and a division of integers by 0.
 
 `compute` runs an operator on the CPU in what follows.
 """
@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-# What the CPU computes in the place of a dtype for which it has no kernel. All numbers of the one are in the other.
+# The dtype in which the CPU computes instead. It holds every number of the original dtype.
 _LARGER = {
     torch.bool: torch.uint8,
     torch.float16: torch.float32,
@@ -16,29 +16,29 @@ _LARGER = {
     torch.complex32: torch.complex64,
     torch.uint16: torch.int32,
     torch.uint32: torch.int64,
-    torch.uint64: torch.int64,  # of the same bits, for operators that move numbers or compare them
+    torch.uint64: torch.int64,  # with the same bits, so only moving and comparing are exact
     torch.float8_e4m3fn: torch.float32,
     torch.float8_e5m2: torch.float32,
     torch.float8_e4m3fnuz: torch.float32,
     torch.float8_e5m2fnuz: torch.float32,
     **dict.fromkeys((torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64), torch.float64),
 }
-# Derivatives of which CUDA computes float16 and bfloat16, and the CPU one of them or neither.
+# Derivatives that CUDA computes in float16 and bfloat16, and the CPU in one of them or in neither.
 _DERIVATIVES = {
     "avg_pool3d_backward", "multi_margin_loss_backward", "multilabel_margin_loss_backward", "rrelu_with_noise_backward",
     "_upsample_bilinear2d_aa_backward", "_upsample_bicubic2d_aa_backward", "_pdist_backward", "_cdist_backward",
 }  # fmt: skip
-# The real numbers that a complex result consists of, which `abs` and `angle` return.
+# The dtype of the real numbers that `abs` and `angle` return.
 _REAL_PART = {torch.complex32: torch.float16}
 
 
 def is_derivative_of_halves(packet: str, args: Any) -> bool:
-    """Whether only CUDA has this derivative in 16 bits."""
+    """Tell whether only CUDA computes this derivative in 16 bits."""
     return packet in _DERIVATIVES and args[0].dtype in (torch.float16, torch.bfloat16)
 
 
 def _nansum(args: Any, kwargs: Any, compute: Callable[..., Any]) -> Any:
-    """native/ReduceOps.cpp, nansum: of complex numbers, which the CPU refuses."""
+    """native/ReduceOps.cpp, nansum: compute it for complex numbers, which the CPU refuses."""
     aten: Any = torch.ops.aten
     numbers, small = args[0], args[0].dtype
     if small is torch.complex32:
@@ -52,11 +52,11 @@ def _nansum(args: Any, kwargs: Any, compute: Callable[..., Any]) -> Any:
     return result
 
 
-_PRODUCTS = ("mm", "bmm", "addmm", "baddbmm")  # that have a form with an `out_dtype`
+_PRODUCTS = ("mm", "bmm", "addmm", "baddbmm")  # products that take an `out_dtype`
 
 
 def by_other_operators(operator: Any, args: Any, kwargs: Any, text: str, compute: Callable[..., Any]) -> Any:
-    """The result of an operator that failed on the CPU with this text, made by others; NotImplemented if by none."""
+    """Compute an operator that failed on the CPU with this text by other operators, or return NotImplemented."""
     packet = operator._schema.name.partition("::")[2]
     if _divides_by_zero(operator, args, text):
         return _divided_by_zero(operator, args, kwargs, compute)
@@ -71,7 +71,7 @@ _SUMMED_IN_FLOAT = ((torch.float16, torch.float32), (torch.bfloat16, torch.float
 
 
 def _with_an_output_dtype(operator: Any, args: Any, kwargs: Any, compute: Callable[..., Any]) -> Any:
-    """native/cuda/Blas.cpp: products of halves that are summed, and returned, in float32 (`out_dtype=`)."""
+    """native/cuda/Blas.cpp: multiply halves, and sum and return them in float32 (`out_dtype=`)."""
     convert: Any = torch.ops.aten._to_copy.default._op
     *factors, out_dtype = args[: 1 + next(i for i, x in enumerate(args) if isinstance(x, torch.dtype))]
     if out_dtype is not factors[0].dtype and (factors[0].dtype, out_dtype) not in _SUMMED_IN_FLOAT:
@@ -85,9 +85,9 @@ def _with_an_output_dtype(operator: Any, args: Any, kwargs: Any, compute: Callab
 
 
 def in_another_dtype(operator: Any, args: Any, kwargs: Any, compute: Callable[..., Any]) -> Any:
-    """Compute in a larger dtype what the CPU does not compute in the one given; CUDA's kernels often do so, too.
+    """Compute in a larger dtype, because the CPU has no kernel for the given one. CUDA's kernels often do the same.
 
-    Raises NotImplementedError where the CPU computes it in neither.
+    Raises NotImplementedError if the CPU cannot compute it in the larger dtype either.
     """
     convert, copy = torch.ops.aten._to_copy.default._op, torch.ops.aten.copy_.default._op
     tensors = [x for x in torch.utils._pytree.tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor)]
@@ -99,7 +99,7 @@ def in_another_dtype(operator: Any, args: Any, kwargs: Any, compute: Callable[..
     def larger(x: Any) -> Any:
         if isinstance(x, torch.dtype):
             return _LARGER[small] if x is small else x
-        if x.dtype is not small or (given and _LARGER[small] is torch.float64):  # the other integers are places
+        if x.dtype is not small or (given and _LARGER[small] is torch.float64):  # the other integers are indices
             return x
         given.append((x, compute(convert, (), (x,), {"dtype": _LARGER[small]})))
         return given[-1][1]
@@ -130,7 +130,7 @@ def in_another_dtype(operator: Any, args: Any, kwargs: Any, compute: Callable[..
 
 
 def _written_to(operator: Any, args: Any, kwargs: Any) -> list[Any]:
-    """The arguments that an operator writes to, as its schema says."""
+    """Return the arguments that an operator writes to, by its schema."""
     arguments = operator._schema.arguments if operator._schema.is_mutable else ()
     is_written = {x.name: x.alias_info is not None and x.alias_info.is_write for x in arguments}
     named = dict(zip(is_written, args, strict=False)) | kwargs
@@ -138,7 +138,7 @@ def _written_to(operator: Any, args: Any, kwargs: Any) -> list[Any]:
 
 
 def _is_place(operator: Any, result: torch.Tensor) -> bool:
-    """Whether a result is an index, a count or a sum: these are int64, in which uint32 is computed, too."""
+    """Tell whether a result is an index, a count or a sum. These stay int64, in which uint32 is computed, too."""
     counts = operator._schema.name in ("aten::trace", "aten::count_nonzero", "aten::sum", "aten::prod")
     return result.dtype is torch.int64 and (counts or len(operator._schema.returns) > 1)
 

@@ -117,7 +117,7 @@ def _factory(original: Any, name: str) -> Any:
         if pin_memory is not False:
             if pin_memory is not True:
                 named = {} if device is None else {"device": device}
-                return original(*args, pin_memory=pin_memory, **named, **kwargs)  # refused, by PyTorch
+                return original(*args, pin_memory=pin_memory, **named, **kwargs)  # PyTorch refuses this
             made = factory(*args, device=device, **kwargs)
             if is_sparse:
                 return made.pin_memory() if device_of(made) is CPU else sparse.members(made)[-1].pin_memory()
@@ -142,7 +142,7 @@ def _factory(original: Any, name: str) -> Any:
         try:
             named, device = device, resolve(device)
         except TypeError:  # a bool, a list
-            return original(*args, device=device, **kwargs)  # refused, by PyTorch
+            return original(*args, device=device, **kwargs)  # PyTorch refuses this
         if (
             device.type == "cuda"
             or met
@@ -243,7 +243,7 @@ def like(original: Any) -> Any:
         if source is ABSENT and "input" in kwargs:
             return made_like(kwargs.pop("input"), *args, **kwargs)
         if source is ABSENT:
-            return original(*args, **kwargs)  # refused, by PyTorch
+            return original(*args, **kwargs)  # PyTorch refuses this
         if original.__name__.startswith("new") or not overridden(source):
             return original(source, *args, **kwargs)
         if not torch.overrides.has_torch_function_unary(source):
@@ -275,7 +275,7 @@ def like(original: Any) -> Any:
             return ask(source, args, kwargs | {name: value for name, value in named.items() if value})
         if pin_memory is not False:
             if pin_memory is not True:
-                return original(source, *args, device=device, pin_memory=pin_memory, **kwargs)  # refused, by PyTorch
+                return original(source, *args, device=device, pin_memory=pin_memory, **kwargs)  # PyTorch refuses this
             return _pinned(made_like(source, *args, device=device, **kwargs))
         kind = type(source)
         is_usual = kind is SimulatedTensor or kind is torch.Tensor
@@ -291,7 +291,7 @@ def like(original: Any) -> Any:
         try:
             target = here if device is None else resolve(device)
         except TypeError:
-            return original(source, *args, device=device, **kwargs)  # refused, by PyTorch
+            return original(source, *args, device=device, **kwargs)  # PyTorch refuses this
         if functorch.is_wrapped(source) and fake.is_fake(source):
             return original(source, *args, **({} if device is None else {"device": target}), **kwargs)
         if target.type != "cuda":

@@ -45,7 +45,7 @@ def subclasses_first(function: Any) -> Any:
             except TypeError as error:
                 if not _is_of_the_call(error):
                     raise
-            return original(self, *args, **kwargs)  # refused, by PyTorch
+            return original(self, *args, **kwargs)  # PyTorch refuses this
         if not torch.nn.parameter.is_lazy(self):
             if torch.overrides.has_torch_function_unary(self):
                 return torch.overrides.handle_torch_function(method, (self,), self, *args, **kwargs)

@@ -32,14 +32,14 @@ def pin_memory(self: torch.Tensor, device: Any = None) -> torch.Tensor:
     try:
         kind = "cuda" if device is None else torch.device(device).type
     except TypeError:
-        return _pin_memory(self, device)  # refused, by PyTorch
+        return _pin_memory(self, device)  # PyTorch refuses this
     if kind in ("cpu", "meta"):  # c10/core/DeviceType.h; native/Memory.cpp asks the context for its hooks
         raise RuntimeError(f"{kind.upper()} device type not an accelerator.")
     if is_jagged(type(self)) and self.is_cuda:
         return pin_memory(self._values)  # refused
     if isinstance(self, SimulatedTensor):
         if self.is_nested:
-            _is_pinned(self)  # refused, by PyTorch
+            _is_pinned(self)  # PyTorch refuses this
         # native/Memory.cpp; a compressed layout has no name of its own (c10/core/DispatchKey.cpp, toString)
         is_compressed = layout_kinds.kind_of([self]) == "SparseCsr"
         name = type_in_errors(type_(sparse.members(self)[-1] if is_compressed else self))
@@ -67,7 +67,7 @@ def is_pinned(self: torch.Tensor, device: Any = None) -> bool:
     if is_jagged(type(self)):
         return is_pinned(self._values)
     if self.is_nested and isinstance(self, SimulatedTensor):
-        return _is_pinned(self)  # refused, by PyTorch
+        return _is_pinned(self)  # PyTorch refuses this
     if self.is_meta or isinstance(self, SimulatedTensor):
         return False
     return pinned_memory.holds(self if self.layout is torch.strided else sparse.members(self)[-1])

@@ -84,7 +84,7 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
 
     def numpy(self, *, force: bool = False) -> Any:
         if self.layout is not torch.strided:
-            return unwrap(self).numpy()  # refused, by PyTorch
+            return unwrap(self).numpy()  # PyTorch refuses this
         if force:
             if not dispatch_modes.now():
                 sync_debug.copies(self, CPU, False)
@@ -118,7 +118,7 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
         if not isinstance(stream, torch.Stream):
             raise RuntimeError("unknown parameter type")  # torch/csrc/utils/python_arg_parser.h
         if self.is_nested or self.layout is not torch.strided:
-            super().record_stream(stream)  # refused, by PyTorch
+            super().record_stream(stream)  # PyTorch refuses this
 
     def __format__(self, spec: str) -> str:
         plain = type(self) is SimulatedTensor
@@ -166,7 +166,7 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
 
     def __deepcopy__(self, memo: Any) -> Any:
         if self.layout not in (torch.strided, torch.sparse_coo):
-            self.untyped_storage()  # refused, by PyTorch
+            self.untyped_storage()  # PyTorch refuses this
         copied = super().__deepcopy__(memo)
         copied._samedevice_device = self._samedevice_device  # the object itself: devices are compared with `is`
         return copied

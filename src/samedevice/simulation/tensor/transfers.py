@@ -85,7 +85,7 @@ class _ToCopy(torch.autograd.Function):
 
 
 _ToCopy._backward_cls.__name__ = "ToCopyBackward0"  # what `grad_fn=` shows
-# C++'s own of torch 2.11 has no name any more where only Python still holds the function.
+# In torch 2.11, the name of C++ is lost once only Python holds the function.
 _ToCopy._backward_cls.name = lambda self: type(self).__name__
 
 
@@ -106,7 +106,7 @@ def move(
     if device.type not in ("cuda", "cpu"):
         return _to(tensor if dispatch_modes.now() else unwrap(tensor), device, dtype)
     if tensor.is_meta:
-        return _to(tensor, CPU)  # refused, by PyTorch
+        return _to(tensor, CPU)  # PyTorch refuses this
     if (torch.is_grad_enabled() and tensor.requires_grad) or forward_ad._current_level >= 0:
         if tensor.is_nested and tensor.requires_grad:
             return nested_gradients.claimed(move(tensor.detach(), device, dtype, memory_format, non_blocking))
@@ -153,7 +153,7 @@ def parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
 def to(self: torch.Tensor, *args: Any, copy: bool = False, **kwargs: Any) -> torch.Tensor:
     # By position, copy comes last: to(device, dtype, non_blocking, copy), to(dtype or tensor, non_blocking, copy).
     if type(copy) is not bool:
-        return _to(self, *args, copy=copy, **kwargs)  # refused, by PyTorch
+        return _to(self, *args, copy=copy, **kwargs)  # PyTorch refuses this
     if args and len(args) == (3 if isinstance(args[0], torch.dtype | torch.Tensor) else 4):
         args, copy = args[:-1], args[-1]
     device, dtype, non_blocking, memory_format = parse_to(*args, **kwargs)
@@ -186,7 +186,7 @@ def cuda(
 @subclasses_first
 def cpu(self: torch.Tensor, *args: Any, memory_format: Any = None) -> torch.Tensor:
     if args:
-        return _cpu(self, *args)  # refused, by PyTorch
+        return _cpu(self, *args)  # PyTorch refuses this
     _expect_memory_format("cpu", memory_format)
     return move(self, CPU, None, memory_format)
 
@@ -200,7 +200,7 @@ def _expect_memory_format(name: str, memory_format: Any) -> None:
 @subclasses_first
 def type_(self: torch.Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
     if kwargs:
-        return _type(self, dtype, non_blocking, **kwargs)  # refused, by PyTorch
+        return _type(self, dtype, non_blocking, **kwargs)  # PyTorch refuses this
     if dtype is None:
         if holds_tensors(type(self)):
             return type_(self._values if is_jagged(type(self)) else self._masked_data)
@@ -247,7 +247,7 @@ def type_as(self: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     if not isinstance(other, torch.Tensor) or overridden(self) or overridden(other):
         return _type_as(self, other)
     if self.layout is not other.layout:
-        return _type_as(self, other)  # refused, by PyTorch (native/TensorConversions.cpp, to)
+        return _type_as(self, other)  # PyTorch refuses this (native/TensorConversions.cpp, to)
     return to(self, other)
 
 
@@ -257,7 +257,7 @@ def record_stream(self: torch.Tensor, s: Any) -> None:
         s = streams.original(stream_id=s.stream_id, device_index=s.device_index, device_type=s.device_type)
     if is_jagged(type(self)):
         return self._values.record_stream(s)
-    return _record_stream(self, s)  # of the CPU: refused, by PyTorch
+    return _record_stream(self, s)  # a CPU stream: PyTorch refuses this
 
 
 def materialize(self: Any, shape: Any, device: Any = None, dtype: Any = None) -> None:
@@ -275,14 +275,14 @@ def _get_data(self: torch.Tensor) -> torch.Tensor:
 
 
 def _delete_data(self: torch.Tensor) -> None:
-    _data.__delete__(self)  # refused, by PyTorch
+    _data.__delete__(self)  # PyTorch refuses this
 
 
 def _set_data(self: torch.Tensor, new: torch.Tensor) -> None:
     """`x.data = y` as on CUDA: the object stays and takes y's memory, device included."""
     if isinstance(new, torch.Tensor) and isinstance(self, SimulatedTensor) != isinstance(new, SimulatedTensor):
         if new.is_meta or self.is_meta or new.layout is not self.layout:
-            _data.__set__(self, new)  # refused, by PyTorch
+            _data.__set__(self, new)  # PyTorch refuses this
         if self.requires_grad and not (new.is_floating_point() or new.is_complex()):
             # torch/csrc/autograd/variable.cpp, set_data
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
