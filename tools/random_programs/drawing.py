@@ -21,7 +21,7 @@ KINDS: st.SearchStrategy[Kind] = st.sampled_from((
     making.make_like, making.read, computing.reduce_into_out, computing.select_by_index,
     computing.fill_by_mask, computing.add_product, computing.clamp, computing.loss, gradients.grad,
     gradients.backward_with_gradient, gradients.require, gradients.clear_gradients, gradients.assign_gradient,
-    gradients.assign_data, making.make, making.view, computing.binary, making.move,
+    gradients.assign_data, gradients.hook, gradients.checkpoint, making.make, making.view, computing.binary, making.move,
 ))  # fmt: skip
 NO_GRAD = st.sampled_from((False, False, False, True))
 

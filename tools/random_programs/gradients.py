@@ -1,11 +1,18 @@
 """Lines about autograd."""
 
 from hypothesis import assume
+from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, booleans, sampled_from
 
 from random_programs import rules
 from random_programs.making import one, two
 from random_programs.program import Line, Operand, Program, judged
+from random_programs.rules import CPU
+
+NUMBER, NUMBER_ON_CPU = (f"torch.full((), 2.0, device='{device}')" for device in ("cuda", "cpu"))
+AROUND = sampled_from(("", "", "with torch.cuda.device(1): |"))
+HOOK = "{x}.register_hook(lambda gradient: gradient * {number})"
+HOOKS = sampled_from((HOOK, "{x}.register_post_accumulate_grad_hook(lambda p: setattr(p, 'grad', p.grad * {number}))"))
 
 
 def _tracked(x: Operand) -> bool:
@@ -13,7 +20,24 @@ def _tracked(x: Operand) -> bool:
 
 
 def backward(draw: DrawFn, program: Program) -> Line:
-    return Line(f"{one(draw, program, _tracked)}.sum().backward(retain_graph=True)", backward=True)
+    """A backward pass, whatever the current GPU is: what hooks see is the GPU of their node."""
+    text = f"{one(draw, program, _tracked)}.sum().backward(retain_graph=True)"
+    return Line(draw(AROUND) + text, on_cpu=text, backward=True)
+
+
+def hook(draw: DrawFn, program: Program) -> Line:
+    """A hook that makes a number on "cuda"; it stays, and is met by each backward pass that comes."""
+    x = one(draw, program, lambda x: x.requires_grad and x.device != CPU)
+    form = draw(HOOKS if x.is_leaf else st.just(HOOK))
+    return Line(form.format(x=x, number=NUMBER), on_cpu=form.format(x=x, number=NUMBER_ON_CPU))
+
+
+def checkpoint(draw: DrawFn, program: Program) -> Line:
+    """A function that makes a number on "cuda", and is run again in backward."""
+    x = one(draw, program, lambda x: x.requires_grad and x.device != CPU)
+    form = f"checkpoint(lambda x: x * {{number}}, {x}, use_reentrant={draw(booleans())})"
+    text = f"with torch.cuda.device({x.device[-1]}): |{form.format(number=NUMBER)}"
+    return Line(text, (x.device,), form.format(number=NUMBER_ON_CPU))
 
 
 def backward_with_gradient(draw: DrawFn, program: Program) -> Line:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch.nn import functional as F  # noqa: N812
+from torch.utils.checkpoint import checkpoint
 
 from random_programs.rules import Refused
 from record.errors import OF_THE_CPU
@@ -97,8 +98,8 @@ class Program:
         self.cuda_only = cuda_only  # on PyTorch's CUDA build without a GPU: devices are compared, values are not
         self.lines: list[str] = []
         self.devices: dict[str, str] = {}
-        self.here: dict[str, Any] = {"torch": torch, "F": F}
-        self.twin: dict[str, Any] = {"torch": torch, "F": F}
+        self.here: dict[str, Any] = {"torch": torch, "F": F, "checkpoint": checkpoint}
+        self.twin: dict[str, Any] = dict(self.here)
         self.ran = self.refused = 0  # lines, and how many of them the rules refused
         self._born: dict[str, tuple[int, int]] = {}  # the version counters of each tensor when it was made
         self.no_grad = False  # whether the next line runs without autograd
@@ -201,7 +202,8 @@ class Program:
 
     def __str__(self) -> str:
         """The program, to be pasted and run. The comment behind a line is the error that is expected there."""
-        start = ["import torch", "from torch.nn import functional as F", "from samedevice import simulate_cuda", ""]
+        start = ["import torch", "from torch.nn import functional as F", "from samedevice import simulate_cuda"]
+        start += ["from torch.utils.checkpoint import checkpoint", ""]
         body: list[str] = []
         for line in self.lines:
             text, _, error = line.partition("  # ")
