@@ -39,6 +39,7 @@ from samedevice.simulation.tensor import (
     nested_gradients,
     ownership,
     pinning,
+    saved_numbers,
     setitem,
     subclasses,
     transfers,
@@ -213,6 +214,7 @@ class _Session:
         composite_kernels.start(
             kernel for part in (composite, composite_checks, nn, linear_algebra) for kernel in part.kernels()
         )
+        saved_numbers.start()
         state.now.before_nested.append(nested_gradients.start)
         state.now.before_complex.append(
             functools.partial(composite_kernels.add, list(nn.kernels_for_complex_tensors()))

@@ -257,6 +257,9 @@ def _compose(func: Any, key: Any, args: Any, kwargs: Any) -> Any:
         inside = [index for index in range(len(args)) if made_inside.made_inside(args, index)]
         if inside:  # passed on from here they are held by Python, and could not be told any more
             args = tuple(wrap(arg, home) if index in inside else arg for index, arg in enumerate(args))
+        for name in kwargs:
+            if made_inside.made_inside(kwargs, name):  # an output, which C++ returns as it is
+                made_inside.remember(kwargs[name])
     try:
         result = kernel(*args, **kwargs)
     except RuntimeError as error:

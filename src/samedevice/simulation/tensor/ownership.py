@@ -112,10 +112,10 @@ def _made_dual(tensor: torch.Tensor, tangent: torch.Tensor, *, level: int | None
 class _Packed:
     """What a hook has packed of a tensor."""
 
-    def __init__(self, content: Any, place: torch.device) -> None:
+    def __init__(self, content: Any, place: torch.device | None) -> None:
         self.content = content
-        self.place = place  # where the tensor was
-        self.home = place  # where the node runs that saved it
+        self.place = place  # where the tensor was; None for one of PyTorch's own class
+        self.home = place or CPU  # where the node runs that saved it
 
 
 def _init(self: Any, pack_hook: Any, unpack_hook: Any) -> None:
@@ -130,17 +130,17 @@ def _register_hooks(self: Any, pack_hook: Any, unpack_hook: Any) -> None:
 
 def _packing(pack_hook: Any, unpack_hook: Any) -> tuple[Any, Any]:
     def pack(tensor: torch.Tensor) -> Any:
-        if not isinstance(tensor, SimulatedTensor):
-            packed = _Packed(pack_hook(tensor), CPU)
+        place = tensor._samedevice_device if isinstance(tensor, SimulatedTensor) else None
+        if place is None or place is CPU:
+            packed = _Packed(pack_hook(plain(tensor)), place)
             in_backward.saves(packed)
             return packed
-        place = tensor._samedevice_device
         with in_backward.running(place):  # where a derivative saves it for a second one
             return _Packed(pack_hook(tensor), place)
 
     def unpack(packed: _Packed) -> Any:
         with in_backward.running(packed.home):
             tensor = unpack_hook(packed.content)
-        return owned(tensor) if packed.place is not CPU and isinstance(tensor, torch.Tensor) else tensor
+        return tensor if packed.place is None or not isinstance(tensor, torch.Tensor) else owned(tensor)
 
     return pack, unpack
