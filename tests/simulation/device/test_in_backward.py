@@ -319,6 +319,28 @@ def test_a_dispatch_mode_sees_the_gpu_of_the_node(caller: int) -> None:
     assert ("mul", 1) in seen and {device for _, device in seen[1:]} == {1}
 
 
+def test_a_callback_at_the_end_sees_the_gpu_of_the_last_node_and_the_callers_streams(caller: int) -> None:
+    seen: list[tuple[int, int]] = []
+
+    def note() -> None:
+        seen.append((current(), torch.cuda.current_stream(1).stream_id))
+
+    def queue(gradient: torch.Tensor) -> None:
+        torch.autograd.Variable._execution_engine.queue_callback(note)
+
+    stream = torch.cuda.Stream(1)
+    (x := leaf("cuda:1")).register_hook(queue)
+    with torch.cuda.stream(stream), torch.cuda.device(caller):
+        loss = (x * 2).sum()
+        loss.backward()
+    on_cpu = leaf("cpu")
+    on_cpu.register_hook(lambda _: None)
+    y = on_cpu.to("cuda:1") * 2
+    y.register_hook(queue)
+    y.sum().backward()
+    assert seen == [(1, stream.stream_id), (caller, 0)]
+
+
 def test_a_hook_of_a_number_on_the_cpu_gets_its_gradient_there() -> None:
     seen: list[str] = []
     number = torch.tensor(2.0, requires_grad=True)

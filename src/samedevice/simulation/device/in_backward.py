@@ -13,7 +13,7 @@ The thread of a GPU is not made, because what autograd knows of the node that ru
 import threading
 import weakref
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 import torch
@@ -40,6 +40,7 @@ class _Engine(threading.local):
     gpu = 0
     # Code that a node called may leave another GPU or stream: the node, the GPU and the streams, for what it calls next
     left: tuple[Any, int | None, dict[str, int]] | None = None
+    last: torch.device = CPU  # where the last node ran that called code of the program's
     roots: tuple[Any, ...] = ()  # where backward began
     first_uses: dict[Any, int] | None = None  # of each leaf's node in the graph, the number of the first that used it
     saved: tuple[int, list[weakref.ref[Any]]] = 0, []  # the number of the next node, and what the last one saved
@@ -61,8 +62,11 @@ class running:  # noqa: N801 - reads as `with running(gpu)`
 
     def __enter__(self) -> None:
         self._now: Any = None
-        node = current_node() if self._home.type == "cuda" else None
+        node = current_node()
         if node is None or node is _engine.node:
+            return
+        _engine.last = self._home
+        if self._home.type != "cuda":
             return
         self._now = now = state.now
         self._before = vars(now.current_gpu).get("index"), dict(vars(now.current_streams))
@@ -87,11 +91,15 @@ class running:  # noqa: N801 - reads as `with running(gpu)`
         _set(now, *self._before)
 
 
-def _set(now: state.State, gpu: int | None, current_streams: dict[str, int]) -> None:
+def _set_gpu(now: state.State, gpu: int | None) -> None:
     if gpu is None:
         vars(now.current_gpu).pop("index", None)
     else:
         now.current_gpu.index = gpu
+
+
+def _set(now: state.State, gpu: int | None, current_streams: dict[str, int]) -> None:
+    _set_gpu(now, gpu)
     if current_streams != vars(now.current_streams):
         streams.set_all(current_streams)
 
@@ -121,16 +129,36 @@ class run:  # noqa: N801 - reads as `with run(outputs)`
         self._outputs = outputs
 
     def __enter__(self) -> None:
-        self._before = _engine.left, _engine.roots, _engine.first_uses
+        self._before = _engine.left, _engine.last, _engine.roots, _engine.first_uses
         nodes: tuple[Any, ...] = ()
         if streams.changes():
             nodes = tuple(x.grad_fn if isinstance(x, torch.Tensor) else x.node for x in self._outputs)
-        _engine.left, _engine.roots, _engine.first_uses = None, nodes, None
+        _engine.left, _engine.last, _engine.roots, _engine.first_uses = None, CPU, nodes, None
         if _engine.node is not None:
             state.now.current_gpu.index = _engine.gpu
 
     def __exit__(self, *exception: object) -> None:
-        _engine.left, _engine.roots, _engine.first_uses = self._before
+        _engine.left, _engine.last, _engine.roots, _engine.first_uses = self._before
+
+
+def at_the_end(callback: Callable[[], object]) -> Callable[[], None]:
+    """The same callback, to be called when backward has ended, in the thread that ran the last node.
+
+    The caller's streams are current then (graph_task.h and engine.cpp, exec_post_processing). Which node is the last,
+    only code of the program's tells.
+    """
+
+    def call() -> None:
+        now, gpu = state.now, vars(state.now.current_gpu).get("index")
+        if _engine.last.type == "cuda":
+            now.current_gpu.index = _engine.last.index
+        try:
+            callback()
+        finally:
+            if _engine.last.type == "cuda":
+                _set_gpu(now, gpu)
+
+    return call
 
 
 def saves(saved: Saved) -> None:
