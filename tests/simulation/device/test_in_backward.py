@@ -350,6 +350,10 @@ def test_a_hook_of_a_number_on_the_cpu_gets_its_gradient_there() -> None:
     (leaf("cuda:1") * scaled).sum().backward()
     (leaf("cuda:1") * number).sum().backward()
     assert seen == ["cpu", "cpu", "cpu"]
+    another = torch.tensor(2.0, requires_grad=True)
+    another.register_hook(lambda gradient: gradient.zero_() and None)
+    (leaf("cuda:1") * another).sum().backward()
+    assert another.grad == 0
 
 
 def test_a_node_runs_in_the_stream_in_which_it_was_made() -> None:

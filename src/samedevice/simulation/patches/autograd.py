@@ -244,11 +244,13 @@ def register_hook(self: torch.Tensor, hook: Any) -> Any:
     def checked(gradient: torch.Tensor) -> Any:
         running = in_backward.home_of(in_backward.current_node(), (), here)
         # A module may have moved a leaf since. What CUDA moves is moved before a hook sees it.
-        place = running if node is None else here
+        place, moved = running if node is None else here, None
         if gradient.dim() == 0 and device_of(gradient) != place and not functorch.is_batched(gradient):
-            gradient = move(gradient, place)
+            gradient = moved = move(gradient, place)
         with in_backward.running(running):
             result = hook(gradient)
+        if result is None:
+            return moved
         _check_hook(hook, gradient, result)
         if node is not None and isinstance(result, torch.Tensor) and device_of(result) != device_of(gradient):
             _expect(node, here)
