@@ -22,6 +22,7 @@ from samedevice.simulation import state
 from samedevice.simulation.device import streams
 from samedevice.simulation.device.devices import CPU, device_of
 
+_NO_STREAMS: dict[str, int] = {}  # but the default ones
 _AccumulateGrad = torch._C._functions.AccumulateGrad
 current_node = torch._C._current_autograd_node  # the node that runs in this thread, and None outside of backward
 
@@ -69,7 +70,7 @@ class running:  # noqa: N801 - reads as `with running(gpu)`
         if self._home.type != "cuda":
             return
         self._now = now = state.now
-        self._before = vars(now.current_gpu).get("index"), dict(vars(now.current_streams))
+        self._before = _current(now)
         self._outer = _engine.node, _engine.gpu
         _engine.node, _engine.gpu = node, self._home.index
         left = _engine.left
@@ -77,18 +78,24 @@ class running:  # noqa: N801 - reads as `with running(gpu)`
             self._entered = left[1:]
         else:
             stream = _stream_of(node, self._home.index)
-            self._entered = self._home.index, {str(self._home.index): stream} if stream else {}
+            self._entered = self._home.index, {str(self._home.index): stream} if stream else _NO_STREAMS
         _set(now, *self._entered)
 
     def __exit__(self, *exception: object) -> None:
         now = self._now
         if now is None:
             return
-        left = vars(now.current_gpu).get("index"), dict(vars(now.current_streams))
+        left = _current(now)
         if left != self._entered:
             _engine.left = _engine.node, *left
         _engine.node, _engine.gpu = self._outer
         _set(now, *self._before)
+
+
+def _current(now: state.State) -> tuple[int | None, dict[str, int]]:
+    """The GPU that was made current in this thread, and the streams, each by the index of its GPU."""
+    current_streams = vars(now.current_streams)
+    return vars(now.current_gpu).get("index"), dict(current_streams) if current_streams else _NO_STREAMS
 
 
 def _set_gpu(now: state.State, gpu: int | None) -> None:
@@ -100,7 +107,7 @@ def _set_gpu(now: state.State, gpu: int | None) -> None:
 
 def _set(now: state.State, gpu: int | None, current_streams: dict[str, int]) -> None:
     _set_gpu(now, gpu)
-    if current_streams != vars(now.current_streams):
+    if current_streams or vars(now.current_streams):
         streams.set_all(current_streams)
 
 
@@ -110,11 +117,11 @@ def home_of(node: Any, gradients: Iterable[Any], otherwise: torch.device = CPU) 
     A Function and a leaf's node say where their tensors are. Another node made all of its tensors on one device, where
     its gradients are too, or `otherwise` if they do not tell.
     """
+    if isinstance(node, _AccumulateGrad):
+        return device_of(node.variable)
     home: torch.device | None = getattr(node, "_samedevice_home", None)
     if home is not None:
         return home
-    if isinstance(node, _AccumulateGrad):
-        return device_of(node.variable)
     devices = (device_of(x) for x in gradients if isinstance(x, torch.Tensor))
     return next((device for device in devices if device.type == "cuda"), otherwise)
 
@@ -124,6 +131,8 @@ class run:  # noqa: N801 - reads as `with run(outputs)`
 
     Called by a node on a GPU, it makes that GPU current before it begins (engine.cpp, execute_with_graph_task).
     """
+
+    __slots__ = ("_before", "_outputs")
 
     def __init__(self, outputs: Any) -> None:
         self._outputs = outputs

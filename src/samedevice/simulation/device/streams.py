@@ -265,8 +265,12 @@ def _note_change(gpu: int, stream: int) -> None:
     noted = vars(state.now.stream_changes)
     latest = noted.setdefault("latest", deque(maxlen=_REMEMBERED))
     number = next_number()
-    if latest and latest[-1].number == number and latest[-1].gpu == gpu:
-        latest.pop()  # no node was made in the stream before
+    for index in range(len(latest) - 1, -1, -1):
+        if latest[index].number != number:
+            break
+        if latest[index].gpu == gpu:  # no node was made in the stream before
+            del latest[index]
+            break
     latest.append(Change(number, gpu, stream))
 
 

@@ -185,12 +185,12 @@ def _apply_function(cls: Any, *args: Any, **kwargs: Any) -> Any:
                 node._samedevice_inputs = [
                     (device_of(x), x.size()) if isinstance(x, torch.Tensor) else None for x in args
                 ]
-                outputs = result if isinstance(result, tuple) else (result,)
-                places = [device_of(x) for x in outputs if isinstance(x, torch.Tensor)]
-            node._samedevice_home = next((place for place in places if place.type == "cuda"), CPU)
-            node._samedevice_outputs = [
-                x._samedevice_device if isinstance(x, SimulatedTensor) else None for x in outputs
-            ]
+            outputs = result if isinstance(result, tuple) else (result,)
+            places = [x._samedevice_device if isinstance(x, SimulatedTensor) else None for x in outputs]
+            home = next((place for place in places if place not in (None, CPU)), CPU)
+            if home is not CPU or not any(functorch.is_wrapped(x) for x in outputs if isinstance(x, torch.Tensor)):
+                node._samedevice_home = home  # which a wrapped tensor's gradient tells
+            node._samedevice_outputs = places
             break
     return result
 
