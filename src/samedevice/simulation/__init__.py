@@ -1,7 +1,8 @@
 """A CUDA with N GPUs on a machine that has none.
 
 session.py    start and stop: the one place where torch is changed and put back
-device/       which GPUs there are (devices.py), and what each keeps: streams and events, a generator, blocks of memory
+device/       which GPUs there are (devices.py), which is current in backward (in_backward.py), and what each keeps:
+              streams and events, a generator, blocks of memory
 rules/        may these tensors meet? judgement.py asks PyTorch's table of operators (native_functions.py), the rules
               that decide most calls (tensor_iterator.py), and the checks that PyTorch wrote by hand (checks.py,
               indexing.py, convolution.py, linear_algebra.py, composite_checks.py), whose texts are in errors.py. Of

@@ -16,6 +16,7 @@ from samedevice.simulation.patches import (
     composite,
     cuda,
     dlpack,
+    execution_engine,
     foreach,
     higher_order,
     multiprocessing,
@@ -39,6 +40,7 @@ from samedevice.simulation.tensor import (
     nested_gradients,
     ownership,
     pinning,
+    saved_numbers,
     setitem,
     subclasses,
     transfers,
@@ -60,6 +62,7 @@ _PARTS: tuple[Part, ...] = (
     pinning,
     subclasses,
     autograd,
+    execution_engine,
     composite_checks,
     nn,
     linear_algebra,
@@ -213,6 +216,7 @@ class _Session:
         composite_kernels.start(
             kernel for part in (composite, composite_checks, nn, linear_algebra) for kernel in part.kernels()
         )
+        saved_numbers.start()
         state.now.before_nested.append(nested_gradients.start)
         state.now.before_complex.append(
             functools.partial(composite_kernels.add, list(nn.kernels_for_complex_tensors()))

@@ -53,6 +53,7 @@ class State:
         self.generators: dict[torch.device, Generator] = {}
         # device/streams.py
         self.current_streams = threading.local()
+        self.stream_changes = threading.local()
         self.stream_numbers: dict[tuple[int, int], Iterator[int]] = {}
         # device/sync_debug.py
         self.sync_debug_level = 0  # 0 says nothing, 1 warns, 2 raises

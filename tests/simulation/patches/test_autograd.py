@@ -279,9 +279,15 @@ def test_gradient_penalties_cross_devices() -> None:
 def test_checkpoints_recompute_on_their_devices(use_reentrant: bool) -> None:
     first, second = nn.Linear(3, 3).cuda(), nn.Linear(3, 3).cuda(1)
     x = torch.ones(2, 3, requires_grad=True)
-    output = checkpoint(lambda x: second(first(x.cuda()).to("cuda:1")), x, use_reentrant=use_reentrant)
+    output = checkpoint(lambda x: second(first(x.cuda(0)).to("cuda:1")), x, use_reentrant=use_reentrant)
     output.sum().backward()
     assert places(x.grad, first.weight.grad, second.weight.grad) == list(DEVICES)
+    # The recomputation runs where the last tensor is, and so "cuda" is another GPU than it was before.
+    output = checkpoint(lambda x: second(first(x.cuda()).to("cuda:1")), x, use_reentrant=use_reentrant)
+    assert refusal(output.sum().backward) == (
+        "Expected all tensors to be on the same device, but got mat1 is on cuda:1, different from other tensors on "
+        "cuda:0 (when checking argument in method wrapper_CUDA_addmm)"
+    )
 
 
 def test_gradcheck_and_functional_derivatives_work_on_a_gpu() -> None:

@@ -205,7 +205,8 @@ def test_a_communication_hook_sees_gradients_on_the_gpu(backend: str) -> None:
     seen = []
 
     def double(state: Any, bucket: dist.GradBucket) -> torch.futures.Future[torch.Tensor]:
-        seen.append((str(bucket.buffer().device), bucket.index(), str(bucket.gradients()[0].device)))
+        places = str(bucket.buffer().device), str(bucket.gradients()[0].device)
+        seen.append((*places, bucket.index(), torch.cuda.current_device()))
         bucket.set_buffer(bucket.buffer() + 0)
         future: torch.futures.Future[torch.Tensor] = torch.futures.Future()
         future.set_result(bucket.buffer() * 2)
@@ -214,7 +215,8 @@ def test_a_communication_hook_sees_gradients_on_the_gpu(backend: str) -> None:
     model = DistributedDataParallel(nn.Linear(2, 1).cuda(1), device_ids=[1])
     model.register_comm_hook(None, double)
     model(torch.tensor([[1.0, 2.0]])).sum().backward()
-    assert seen == [("cuda:1", 0, "cuda:1")]
+    assert seen == [("cuda:1", "cuda:1", 0, 1)]
+    assert torch.cuda.current_device() == 0
     gradient = model.module.weight.grad
     assert (gradient.tolist(), str(gradient.device)) == ([[2, 4]], "cuda:1")
 

@@ -7,8 +7,9 @@ GPU (c10/cuda/CUDAStream.cpp).
 import ctypes
 import itertools
 import operator
-from collections.abc import Iterator
-from typing import Any
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import torch
 
@@ -21,6 +22,9 @@ from samedevice.simulation.device.events import AnyEvent, Event, OfTorchCuda, no
 _CUDA = 1  # c10/core/DeviceType.h
 _IN_POOL = 32  # of each GPU and priority; then the first is handed out again (CUDAStream.cpp, kStreamsPerPool)
 _HIGHEST = -3  # the priority, as on today's GPUs; the lowest is 0
+_REMEMBERED = 10_000  # how many changes of the current stream
+
+next_number: Callable[[], int] = torch.autograd._get_sequence_nr  # of the next node that autograd makes
 
 original, _event = torch.Stream, torch.Event
 
@@ -230,6 +234,44 @@ def set_stream(stream_id: int, device_index: int, device_type: int) -> None:
     """torch/csrc/cuda/Module.cpp, THCPModule_setStream_wrap: the stream's GPU becomes the current one."""
     devices.set_current(device_index)
     vars(state.now.current_streams)[str(device_index)] = stream_id
+    _note_change(device_index, stream_id)
+
+
+def set_all(current: dict[str, int]) -> None:
+    """Make these streams current in this thread, each by the index of its GPU, and the default streams elsewhere."""
+    before = vars(state.now.current_streams)
+    for index in {*before, *current}:
+        if before.get(index, 0) != current.get(index, 0):
+            _note_change(int(index), current.get(index, 0))
+    before.clear()
+    before.update(current)
+
+
+class Change(NamedTuple):
+    """That a stream became the current one of its GPU."""
+
+    number: int  # what autograd's next node is numbered
+    gpu: int
+    stream: int
+
+
+def changes() -> Sequence[Change]:
+    """The latest changes in this thread, which tell in which stream a node of autograd was made."""
+    latest: Sequence[Change] = vars(state.now.stream_changes).get("latest", ())
+    return latest
+
+
+def _note_change(gpu: int, stream: int) -> None:
+    noted = vars(state.now.stream_changes)
+    latest = noted.setdefault("latest", deque(maxlen=_REMEMBERED))
+    number = next_number()
+    for index in range(len(latest) - 1, -1, -1):
+        if latest[index].number != number:
+            break
+        if latest[index].gpu == gpu:  # no node was made in the stream before
+            del latest[index]
+            break
+    latest.append(Change(number, gpu, stream))
 
 
 AnyStream.__name__ = AnyStream.__qualname__ = "Stream"

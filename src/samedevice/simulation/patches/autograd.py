@@ -8,7 +8,8 @@ from typing import Any
 import torch
 from torch.autograd.function import BackwardCFunction, _HookMixin
 
-from samedevice.simulation.device.devices import device_of
+from samedevice.simulation.device import in_backward
+from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.rules import made_inside
 from samedevice.simulation.stand_ins import at_the_caller, modes_are_asked, overridden
 from samedevice.simulation.tensor import fake, functorch, ownership
@@ -153,7 +154,7 @@ def _run_backward(outputs: Any, gradients: Any, *args: Any, **kwargs: Any) -> An
         ]
     )
     try:
-        with made_inside.composing():
+        with made_inside.composing(), in_backward.run(outputs):
             results = _engine_run_backward(outputs, fitted, *args, **kwargs)
     except RuntimeError as error:
         if not _MODIFIED.search(str(error)) or not isinstance(outputs[0], SimulatedTensor):
@@ -185,9 +186,11 @@ def _apply_function(cls: Any, *args: Any, **kwargs: Any) -> Any:
                     (device_of(x), x.size()) if isinstance(x, torch.Tensor) else None for x in args
                 ]
             outputs = result if isinstance(result, tuple) else (result,)
-            node._samedevice_outputs = [
-                x._samedevice_device if isinstance(x, SimulatedTensor) else None for x in outputs
-            ]
+            places = [x._samedevice_device if isinstance(x, SimulatedTensor) else None for x in outputs]
+            home = next((place for place in places if place not in (None, CPU)), CPU)
+            if home is not CPU or not any(functorch.is_wrapped(x) for x in outputs if isinstance(x, torch.Tensor)):
+                node._samedevice_home = home  # which a wrapped tensor's gradient tells
+            node._samedevice_outputs = places
             break
     return result
 
@@ -195,13 +198,17 @@ def _apply_function(cls: Any, *args: Any, **kwargs: Any) -> Any:
 def _apply_backward(self: Any, *gradients: Any) -> Any:
     incoming = list(gradients)
     _put_zeros_there(self, incoming)
-    return _fit_to_inputs(self, _backward(self, *incoming))
+    with in_backward.running(in_backward.home_of(self, incoming)):
+        result = _backward(self, *incoming)
+    return _fit_to_inputs(self, result)
 
 
 def _apply_backward_boxed(self: Any, gradients: list[Any]) -> Any:
     """The same of a Function with `boxed_grads_call`, which empties the list of its gradients."""
     _put_zeros_there(self, gradients)
-    return _fit_to_inputs(self, _backward_boxed(self, gradients))
+    with in_backward.running(in_backward.home_of(self, gradients)):
+        result = _backward_boxed(self, gradients)
+    return _fit_to_inputs(self, result)
 
 
 def _put_zeros_there(node: Any, gradients: list[Any]) -> None:
@@ -235,7 +242,15 @@ def register_hook(self: torch.Tensor, hook: Any) -> Any:
     node, here = self.grad_fn, device_of(self)
 
     def checked(gradient: torch.Tensor) -> Any:
-        result = hook(gradient)
+        running = in_backward.home_of(in_backward.current_node(), (), here)
+        # A module may have moved a leaf since. What CUDA moves is moved before a hook sees it.
+        place, moved = running if node is None else here, None
+        if gradient.dim() == 0 and device_of(gradient) != place and not functorch.is_batched(gradient):
+            gradient = moved = move(gradient, place)
+        with in_backward.running(running):
+            result = hook(gradient)
+        if result is None:
+            return moved
         _check_hook(hook, gradient, result)
         if node is not None and isinstance(result, torch.Tensor) and device_of(result) != device_of(gradient):
             _expect(node, here)
@@ -278,7 +293,9 @@ def _register_node_hook(hooks: Any, hook: Any) -> Any:
     """
 
     def checked(values: Any, *rest: Any) -> Any:
-        result = hook(values, *rest)
+        incoming = rest[0] if rest else values
+        with in_backward.running(in_backward.home_of(in_backward.current_node(), incoming)):
+            result = hook(values, *rest)
         for value, new in zip(values, result if isinstance(result, tuple) else (), strict=False):
             _check_hook(hook, value, new)
         return result
@@ -293,7 +310,8 @@ def register_post_accumulate_grad_hook(self: torch.Tensor, hook: Any) -> Any:
         return _register_post_accumulate_grad_hook(self, hook)
 
     def checked(tensor: torch.Tensor) -> Any:
-        result = hook(tensor)
+        with in_backward.running(device_of(tensor)):
+            result = hook(tensor)
         _check_hook(hook, tensor, result)
         return result
 

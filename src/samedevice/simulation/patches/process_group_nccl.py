@@ -21,7 +21,7 @@ import torch
 from torch._prims_common import suggest_memory_format
 
 from samedevice.simulation import state
-from samedevice.simulation.device import devices
+from samedevice.simulation.device import devices, in_backward
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.rules import judgement
 from samedevice.simulation.tensor import dispatch
@@ -301,7 +301,9 @@ def register_comm_hook(reducer: Any, state: Any, hook: Any) -> None:
 
     @functools.wraps(hook)
     def on_the_gpu(state: Any, bucket: Any) -> Any:
-        return hook(state, _Bucket(bucket) if isinstance(bucket.parameters()[0], SimulatedTensor) else bucket)
+        parameter = bucket.parameters()[0]
+        with in_backward.running(device_of(parameter)):
+            return hook(state, _Bucket(bucket) if isinstance(parameter, SimulatedTensor) else bucket)
 
     _register_hook(reducer, state, on_the_gpu)
 

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from samedevice.simulation.device import dispatch_modes
+from samedevice.simulation.device import dispatch_modes, in_backward
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.rules import judgement, made_inside
 from samedevice.simulation.tensor.classes import Twin
@@ -55,9 +55,9 @@ def _dispatch(mode: Any, func: Any, types: Any, args: Any = (), kwargs: Any = No
         if kwargs.get("device") == CPU:
             kwargs = kwargs | {"device": home}
         args = tuple(at(home, args))
-    return type(mode).__torch_dispatch__(
-        mode, func, tuple(kind for kind in types if not isinstance(kind, Twin)), args, kwargs
-    )
+    shown = tuple(kind for kind in types if not isinstance(kind, Twin))
+    with in_backward.running(home or CPU):
+        return type(mode).__torch_dispatch__(mode, func, shown, args, kwargs)
 
 
 def at(home: torch.device, values: Any) -> Iterator[Any]:

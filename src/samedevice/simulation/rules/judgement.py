@@ -129,8 +129,9 @@ def operands_of(func: Any, args: Any, kwargs: Any) -> list[Operand]:
         is_keyword = argument.kwarg_only and not argument.is_out
         operands.append(Operand(argument.name, tensor, device_of(tensor), argument.is_out, is_written, is_keyword))
         del tensor  # or made_inside would count this variable among the holders of the next one
-    # Indices may be from elsewhere, so they do not tell where the others are.
-    home = next((x.device for index, x in enumerate(operands) if index not in inside and x.name != "indices"), CPU)
+    # Indices may be from elsewhere, so they do not tell where the others are, and a number on the CPU may join a GPU's.
+    places = [x.device for index, x in enumerate(operands) if index not in inside and x.name != "indices"]
+    home = next((place for place in places if place is not CPU), CPU)
     for index in inside:
         operands[index] = operands[index]._replace(device=home)
     return sorted(operands, key=lambda operand: not operand.is_out)

@@ -24,6 +24,8 @@ _held_by_cpp_alone = 0
 _memory_held_once = 0
 _held_by_a_list = 0
 
+_REMEMBERED = "_samedevice_made_inside"
+
 # Whether this thread runs code that PyTorch composes in C++ (see `composing`).
 _local = threading.local()
 
@@ -55,7 +57,14 @@ def made_inside(holder: Any, key: Any) -> bool:
     """
     if not is_composing() or type(holder[key]) is not torch.Tensor:
         return False
+    if _REMEMBERED in holder[key].__dict__:
+        return True
     return sys.getrefcount(holder[key]) <= _held_by_cpp_alone and not _shares_memory(holder[key])
+
+
+def remember(tensor: torch.Tensor) -> None:
+    """Note that C++ made this tensor, which Python is about to hold too."""
+    setattr(tensor, _REMEMBERED, True)
 
 
 def _shares_memory(tensor: torch.Tensor) -> bool:

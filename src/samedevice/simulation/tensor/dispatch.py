@@ -13,7 +13,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 
 from samedevice.simulation import state
-from samedevice.simulation.device import dispatch_modes, generators
+from samedevice.simulation.device import dispatch_modes, generators, in_backward
 from samedevice.simulation.device.devices import CPU, device_of, in_forked_child, refuse_absent, resolve
 from samedevice.simulation.rules import (
     composite_kernels,
@@ -111,6 +111,7 @@ def _dispatch(operator: Operator, func: Any, types: Any, args: Any, kwargs: Any,
             raise refusal.with_traceback(None) from None
         if device in judgement.COMPOSED:
             return _compose(func, device, args, kwargs or {})
+        in_backward.settle(device)
     for observe in now.before_operators:
         observe(func, args, kwargs, device)
     if operator.draws:
@@ -256,6 +257,9 @@ def _compose(func: Any, key: Any, args: Any, kwargs: Any) -> Any:
         inside = [index for index in range(len(args)) if made_inside.made_inside(args, index)]
         if inside:  # passed on from here they are held by Python, and could not be told any more
             args = tuple(wrap(arg, home) if index in inside else arg for index, arg in enumerate(args))
+        for name in kwargs:
+            if made_inside.made_inside(kwargs, name):  # an output, which C++ returns as it is
+                made_inside.remember(kwargs[name])
     try:
         result = kernel(*args, **kwargs)
     except RuntimeError as error:

@@ -14,6 +14,7 @@ from torch._functorch import eager_transforms, vmap
 from torch.autograd import forward_ad
 from torch.autograd.graph import saved_tensors_hooks
 
+from samedevice.simulation.device import in_backward
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.tensor.classes import dispatches_itself
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
@@ -22,6 +23,7 @@ from samedevice.simulation.tensor.wrapping import unwrap, wrap
 _add_batch_dim, _remove_batch_dim = vmap._add_batch_dim, vmap._remove_batch_dim
 _make_dual, _unwrap_for_grad = forward_ad.make_dual, eager_transforms._unwrap_for_grad
 _init_hooks = saved_tensors_hooks.__init__
+_register_hooks_of_one = torch._C._autograd.SavedTensor.register_hooks
 _is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
 _is_functional = torch._C._functorch.is_functionaltensor
 _unwrap = torch._C._functorch.get_unwrapped
@@ -34,6 +36,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     yield forward_ad, "make_dual", _made_dual
     yield eager_transforms, "_unwrap_for_grad", lambda tensor, *args: plain(_unwrap_for_grad(tensor, *args))
     yield saved_tensors_hooks, "__init__", _init
+    yield torch._C._autograd.SavedTensor, "register_hooks", _register_hooks
 
 
 def owned(tensor: Any) -> Any:
@@ -107,23 +110,37 @@ def _made_dual(tensor: torch.Tensor, tangent: torch.Tensor, *, level: int | None
 
 
 class _Packed:
-    """What a hook has packed of a tensor on a GPU."""
+    """What a hook has packed of a tensor."""
 
-    def __init__(self, content: Any) -> None:
+    def __init__(self, content: Any, place: torch.device | None) -> None:
         self.content = content
+        self.place = place  # where the tensor was; None for one of PyTorch's own class
+        self.home = place or CPU  # where the node runs that saved it
 
 
 def _init(self: Any, pack_hook: Any, unpack_hook: Any) -> None:
     """saved_tensors_hooks.__init__; what comes back to the CPU of a GPU's tensor is the program's."""
+    _init_hooks(self, *_packing(pack_hook, unpack_hook))
 
+
+def _register_hooks(self: Any, pack_hook: Any, unpack_hook: Any) -> None:
+    """The same for one saved tensor, such as `y.grad_fn._raw_saved_result`."""
+    _register_hooks_of_one(self, *_packing(pack_hook, unpack_hook))
+
+
+def _packing(pack_hook: Any, unpack_hook: Any) -> tuple[Any, Any]:
     def pack(tensor: torch.Tensor) -> Any:
-        content = pack_hook(tensor)
-        return _Packed(content) if isinstance(tensor, SimulatedTensor) else content
+        place = tensor._samedevice_device if isinstance(tensor, SimulatedTensor) else None
+        if place is None or place is CPU:
+            packed = _Packed(pack_hook(plain(tensor)), place)
+            in_backward.saves(packed)
+            return packed
+        with in_backward.running(place):  # where a derivative saves it for a second one
+            return _Packed(pack_hook(tensor), place)
 
-    def unpack(content: Any) -> Any:
-        if not isinstance(content, _Packed):
-            return unpack_hook(content)
-        tensor = unpack_hook(content.content)
-        return owned(tensor) if isinstance(tensor, torch.Tensor) else tensor
+    def unpack(packed: _Packed) -> Any:
+        with in_backward.running(packed.home):
+            tensor = unpack_hook(packed.content)
+        return tensor if packed.place is None or not isinstance(tensor, torch.Tensor) else owned(tensor)
 
-    _init_hooks(self, pack, unpack)
+    return pack, unpack
