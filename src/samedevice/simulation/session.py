@@ -18,6 +18,7 @@ from samedevice.simulation.patches import (
     dlpack,
     foreach,
     higher_order,
+    library,
     multiprocessing,
     nccl,
     nn,
@@ -81,6 +82,7 @@ _PARTS: tuple[Part, ...] = (
     torch_dispatch_mode,
     torch_ops,
     fake,
+    library,
 )
 
 
@@ -213,6 +215,7 @@ class _Session:
         composite_kernels.start(
             kernel for part in (composite, composite_checks, nn, linear_algebra) for kernel in part.kernels()
         )
+        library.start()
         state.now.before_nested.append(nested_gradients.start)
         state.now.before_complex.append(
             functools.partial(composite_kernels.add, list(nn.kernels_for_complex_tensors()))
