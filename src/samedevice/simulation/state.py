@@ -8,7 +8,6 @@ there, too.
 import itertools
 import sys
 import threading
-import weakref
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -89,9 +88,8 @@ class State:
         self.nccl_groups: set[Any] = set()  # PyTorch's C++ code holds no Python object: these are asked for
         # Kernels that were registered with PyTorch's dispatcher, to be taken away again
         self.libraries: list[torch.library.Library] = []
-        # patches/library.py: which of them are in front of those of an operator, by its name, and who registers some
+        # patches/library.py: which of them are in front of those of an operator, by its name
         self.in_front: dict[str, torch.library.Library] = {}
-        self.registering: weakref.WeakSet[torch.library.Library] = weakref.WeakSet()
 
 
 now = State()  # without GPUs, until a simulation starts

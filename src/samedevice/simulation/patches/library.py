@@ -8,7 +8,9 @@ has another kernel for CUDA than for the CPU, one in the place of the CPU's choo
 These kernels go when the program's do, and all of them when the simulation ends.
 """
 
+import contextlib
 import functools
+import re
 import sys
 import warnings
 import weakref
@@ -16,55 +18,62 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+from torch._library.utils import handle_dispatch_mode
+from torch.utils._python_dispatch import _pop_mode_temporarily
 
 from samedevice.simulation import state
 from samedevice.simulation.rules import judgement, registered_kernels
-from samedevice.simulation.rules.registered_kernels import FOR_ALL_DEVICES, OF_PYTORCH
-from samedevice.simulation.tensor.classes import dispatches_itself
+from samedevice.simulation.rules.registered_kernels import OF_PYTORCH
+from samedevice.simulation.tensor.classes import Twin, dispatches_itself
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 
 _library = torch.library.Library
 _impl, _define, _destroy = _library.impl, _library.define, _library._destroy
+_register_torch_dispatch_rule = _library._register_torch_dispatch_rule
 _get_kernel = torch.library.get_kernel
 _has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
 _is_excluded = torch._C._dispatch_tls_is_dispatch_key_excluded
 _how_many_modes = torch._C._len_torch_dispatch_stack
-_PYTHON, _CUDA = torch._C.DispatchKey.Python, torch._C.DispatchKey.CUDA
+_PYTHON = torch._C.DispatchKey.Python
 
 # Which keys of PyTorch's own operators matter here. Of these, the CPU's kernel says nothing of the GPU's.
 _OF_A_GPU = ("CUDA", "SparseCUDA", "SparseCsrCUDA", "QuantizedCUDA", "NestedTensorCUDA")
 _OF_AUTOGRAD = ("AutogradCPU", "AutogradCUDA")
 _OF_PYTORCHS = (*_OF_A_GPU, *_OF_AUTOGRAD, "CPU")
+_FOR_ALL = ("CompositeExplicitAutograd", "CompositeImplicitAutograd")
+
+# A line of torch._C._dispatch_dump on a kernel that is in use, and not in a file of C++.
+_IN_PYTHON = re.compile(
+    r"^(\w+)(?:\[alias\])?: (?:fallthrough )?registered at (.*?)(?<!\.cpp|.\.cc|.\.cu|\.cxx|..\.h):\d+ ", re.M
+)
+_FOLDER = torch.__file__.removesuffix("__init__.py")
 
 # Every key above Python: PyTorch switches them off before it calls a __torch_dispatch__.
-_ABOVE = torch._C._dispatch_keyset_full() - torch._C._dispatch_keyset_full_after(_PYTHON)
+_ABOVE = (torch._C._dispatch_keyset_full() - torch._C._dispatch_keyset_full_after(_PYTHON)).remove(_PYTHON)
+
+# The libraries that have registered kernels in a simulation, which they may outlive, with what happens when they go.
+_registering: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
     yield _library, "impl", impl
     yield _library, "define", define
-    yield _library, "_destroy", destroy
+    yield _library, "_destroy", _destroy_of(_library._destroy)
+    yield _library, "_register_torch_dispatch_rule", register_torch_dispatch_rule
     yield torch.library, "get_kernel", get_kernel
 
 
 def start() -> None:
     """Meet the operators that were registered before the simulation began."""
-    names = set(torch._C._dispatch_get_registrations_for_dispatch_key("AutogradCUDA"))
-    for place in torch.library._impls:
-        namespace, operator, key = place.split("/", 2)
-        name = f"{namespace}::{operator}"
-        if namespace not in OF_PYTORCH or (key in _OF_PYTORCHS and not _is_pytorchs(name, key)):
-            names.add(name)
-    for name in names:
+    names = [name for name in torch._C._dispatch_get_all_op_names() if not _is_pytorchs(name)]
+    names.extend(torch._C._dispatch_get_registrations_for_dispatch_key("AutogradCUDA"))
+    for name in {*names, *_names(torch.library._impls)}:
         _refresh(name)
 
 
-def _is_pytorchs(name: str, key: str) -> bool:
-    """Whether a kernel was registered by PyTorch's own Python, as in torch/_native, and not by a program through it."""
-    kernel = next((line for line in torch._C._dispatch_dump(name).splitlines() if line.startswith(f"{key}: ")), "")
-    folder = torch.__file__.rpartition("__init__")[0]
-    return folder in kernel and f"{folder}library.py" not in kernel
+def _is_pytorchs(name: str) -> bool:
+    return name.partition("::")[0] in OF_PYTORCH
 
 
 def impl(
@@ -96,12 +105,21 @@ def define(self: Any, schema: str, alias_analysis: str = "", *, tags: Any = ()) 
     return result
 
 
-def destroy(self: Any) -> None:
+def _destroy_of(original: Callable[..., None]) -> Callable[..., None]:
     """Library._destroy."""
-    _destroy(self)
-    if self not in state.now.libraries:
-        for name in _names(self._op_impls) | self._op_defs:
-            _refresh(name)
+
+    @functools.wraps(original)
+    def destroy(self: Any) -> None:
+        is_ours = self in state.now.libraries
+        original(self)
+        if not is_ours:
+            after = _registering.pop(self, None)
+            if after is not None:
+                after.detach()
+            for name in _names(self._op_impls) | self._op_defs:
+                _refresh(name)
+
+    return destroy
 
 
 def _name(namespace: str, operator: Any) -> str:
@@ -118,14 +136,12 @@ def _is_called_by_pytorch() -> bool:
 
 def _refresh_after(library: Any) -> None:
     """Look at the operators of a library again when the program lets it go, which is when PyTorch destroys it."""
-    if library not in state.now.registering:
-        state.now.registering.add(library)
-        weakref.finalize(library, _let_go, library._op_impls, library._op_defs)
+    if library not in _registering:
+        _registering[library] = weakref.finalize(library, _let_go, library._op_impls, library._op_defs)
 
 
 def _let_go(impls: set[str], defs: set[str]) -> None:
     """Take away what is in front of a library's kernels, which PyTorch takes away next."""
-    torch.library._impls -= impls
     for name in _names(impls) | defs:
         _forget(name)
         if name not in defs:
@@ -133,14 +149,17 @@ def _let_go(impls: set[str], defs: set[str]) -> None:
 
 
 def _names(impls: set[str]) -> set[str]:
-    return {place.rpartition("/")[0].replace("/", "::", 1) for place in impls}
+    """The operators of which a library has kernels that matter."""
+    places = (place.split("/", 2) for place in impls)
+    return {f"{space}::{name}" for space, name, key in places if space not in OF_PYTORCH or key in _OF_PYTORCHS}
 
 
 def _forget(name: str) -> None:
     library = state.now.in_front.pop(name, None)
     if library is not None:
         _destroy(library)
-        state.now.libraries.remove(library)
+        with contextlib.suppress(ValueError):  # as Python ends, PyTorch may let go of one library inside another
+            state.now.libraries.remove(library)
 
 
 def _refresh(name: str) -> None:
@@ -148,43 +167,50 @@ def _refresh(name: str) -> None:
     _forget(name)
     if not state.now.installed or not registered_kernels.is_defined(name):
         return
-    differs = _autograd_differs(name)
-    if not differs and not _is_registered(name, (*_OF_A_GPU, *FOR_ALL_DEVICES, "CPU")):
+    keys = _keys_in_python(name)
+    differs = _autograd_differs(name, keys)
+    if not differs and keys.isdisjoint(_OF_A_GPU if _is_pytorchs(name) else (*_OF_A_GPU, *_FOR_ALL, "CPU")):
         return
     namespace, _, operator = name.partition("::")
     library = state.now.in_front[name] = torch.library.Library(namespace, "IMPL")
     state.now.libraries.append(library)
     register: Any = library.m.impl
-    register(operator, "Python", _at_python(name), True)
+    register(operator, "Python", _at_python(name, keys), True)
     if differs:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Warning only once for all operators")  # that a kernel was there before
             register(operator, "AutogradCPU", _at_autograd(name), True)
 
 
-def _is_registered(name: str, keys: tuple[str, ...]) -> bool:
-    """Whether torch.library knows a kernel of an operator for one of these keys."""
-    place = name.replace("::", "/", 1)
-    return any(f"{place}/{key}" in torch.library._impls for key in keys)
+def _keys_in_python(name: str) -> set[str]:
+    """The dispatch keys for which an operator has a kernel in Python.
+
+    The dispatcher knows them; torch.library forgets some when an operator is defined once more.
+    """
+    found = _IN_PYTHON.findall(torch._C._dispatch_dump(name))
+    if _is_pytorchs(name):  # whose own, as those in torch/_native, are left alone
+        return {key for key, file in found if not file.startswith(_FOLDER) or file == f"{_FOLDER}library.py"}
+    return {key for key, _ in found}
 
 
-def _autograd_differs(name: str) -> bool:
+def _autograd_differs(name: str, keys: set[str]) -> bool:
     """Whether autograd has another kernel for CUDA than for the CPU.
 
     c10/core/dispatch/OperatorEntry.cpp, computeDispatchTableEntryWithDebug: a composition of other operators counts
     where there is no kernel for the device.
     """
-    if _has_kernel(name, "AutogradCUDA") or _is_registered(name, _OF_AUTOGRAD):
+    if _has_kernel(name, "AutogradCUDA") or not keys.isdisjoint(_OF_AUTOGRAD):
         return True
     if not _has_kernel(name, "CompositeImplicitAutograd") or _has_kernel(name, "CompositeExplicitAutograd"):
         return False
     return bool(_has_kernel(name, "CPU") != _has_kernel(name, "CUDA"))
 
 
-def _at_python(name: str) -> Callable[..., Any]:
+def _at_python(name: str, in_python: set[str]) -> Callable[..., Any]:
     """What is at the Python key: CUDA's kernel if it is in Python; else all is as PyTorch has it."""
     before = _get_kernel(name, _PYTHON)
-    is_pytorchs = name.partition("::")[0] in OF_PYTORCH
+    is_pytorchs = _is_pytorchs(name)
+    is_for_all = not in_python.isdisjoint(_FOR_ALL)
 
     def kernel(keys: Any, *args: Any, **kwargs: Any) -> Any:
         tensors = list(judgement.tensors_of(args, kwargs))
@@ -192,11 +218,24 @@ def _at_python(name: str) -> Callable[..., Any]:
             below = registered_kernels.below_python(registered_kernels.keys_on_cuda(keys, tensors))
             key = below.highestPriorityTypeId()
             is_absent = not is_pytorchs and not registered_kernels.has_kernel(name, key)
-            if is_absent or registered_kernels.is_in_python(name, key):
+            if is_absent or is_for_all or key.name in in_python:
                 return registered_kernels.call(name, below, args, kwargs)
-        return before.call_boxed(keys, *registered_kernels.in_tensors(name, args), **kwargs)
+        if registered_kernels.has_numbers(args):
+            return _to_modes_or_classes(registered_kernels.overload_of(name), tensors, args, kwargs)
+        return before.call_boxed(keys, *args, **kwargs)
 
     return kernel
+
+
+def _to_modes_or_classes(overload: Any, tensors: list[torch.Tensor], args: Any, kwargs: Any) -> Any:
+    """What PyTorch does at the Python key, of arguments with a number in a tensor's place: C++ takes none from here."""
+    with torch._C._ExcludeDispatchKeyGuard(_ABOVE):
+        if _how_many_modes():
+            with _pop_mode_temporarily() as mode:
+                return handle_dispatch_mode(mode, overload, *args, **kwargs)
+        types = dict.fromkeys(type(x) for x in tensors if torch._C._dispatch_keys(x).has("Python"))
+        results = (kind.__torch_dispatch__(overload, tuple(types), args, kwargs) for kind in types)
+        return next(result for result in results if result is not NotImplemented)
 
 
 def _at_autograd(name: str) -> Callable[..., Any]:
@@ -228,12 +267,23 @@ def _for_the_cpu(name: str, function: Callable[..., Any], with_keyset: bool) -> 
     return kernel
 
 
+def register_torch_dispatch_rule(self: Any, op_name: Any, torch_dispatch_class: Any, fn: Callable[..., Any]) -> None:
+    """Library._register_torch_dispatch_rule: as on CUDA, a plain tensor's class is none that dispatches operators."""
+
+    @functools.wraps(fn)
+    def rule(mode: Any, func: Any, types: Any, *rest: Any) -> Any:
+        return fn(mode, func, tuple(kind for kind in types if not isinstance(kind, Twin)), *rest)
+
+    _register_torch_dispatch_rule(self, op_name, torch_dispatch_class, rule)
+
+
 def get_kernel(op: Any, dispatch_key: Any) -> Any:
     """torch.library.get_kernel: of PyTorch's operators, CUDA's kernel is what the simulation computes."""
     key = getattr(dispatch_key, "name", dispatch_key)
     name = op if isinstance(op, str) else getattr(op, "_name", "")
-    is_pytorchs = isinstance(name, str) and name.partition("::")[0] in OF_PYTORCH
-    if key != "CUDA" or not is_pytorchs or not registered_kernels.is_defined(name) or registered_kernels.has_kernel(name, _CUDA):
+    if key != "CUDA" or not _is_pytorchs(name) or not registered_kernels.is_defined(name):
+        return _get_kernel(op, dispatch_key)
+    if "CUDA" in _keys_in_python(name):
         return _get_kernel(op, dispatch_key)
     return _KernelOfGpu(name)
 

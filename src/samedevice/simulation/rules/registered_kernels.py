@@ -23,9 +23,6 @@ _has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
 _is_fallthrough = torch._C._dispatch_kernel_for_dispatch_key_is_fallthrough
 _has_computed_kernel = torch._C._dispatch_has_computed_kernel_for_dispatch_key
 
-# Where kernels for all devices are. `Library.impl` without a key means the second, and notes the last.
-FOR_ALL_DEVICES = ("CompositeExplicitAutograd", "CompositeImplicitAutograd", "")
-
 _NUMBERS = (bool, int, float, complex)
 
 # The namespaces in which PyTorch defines its operators, in C++ and in Python (torch._C._dispatch_get_all_op_names).
@@ -51,12 +48,6 @@ def keys_on_cuda(keys: Any, tensors: Iterable[torch.Tensor]) -> Any:
 def below_python(keys: Any) -> Any:
     """Those of the keys that the dispatcher has not come to when it is at the Python key."""
     return keys & _BELOW_PYTHON
-
-
-def is_in_python(name: str, key: Any) -> bool:
-    """Whether the kernel of an operator for this key was registered by torch.library, and so is written in Python."""
-    place = name.replace("::", "/", 1)
-    return any(f"{place}/{each}" in torch.library._impls for each in (key.name, *FOR_ALL_DEVICES))
 
 
 def has_kernel(name: str, key: Any) -> bool:
@@ -86,15 +77,20 @@ def call(name: str, keys: Any, args: Any, kwargs: Any) -> Any:
     while keys.raw_repr() and _has_kernel(name, key.name) and _is_fallthrough(name, key.name):
         keys = keys.remove(key)
         key = keys.highestPriorityTypeId()
-    if any(type(arg) in _NUMBERS for arg in args):
+    if has_numbers(args):
         return overload_of(name)._op_dk(key, *args, **kwargs)  # which takes a number in a tensor's place
     operator, _, overload = name.partition(".")
     return _find_schema(operator, overload).redispatch_boxed(keys, *args, **kwargs)
 
 
+def has_numbers(args: Any) -> bool:
+    """Whether a number is among the arguments: of PyTorch's operators, it may be in a tensor's place."""
+    return any(type(arg) in _NUMBERS for arg in args)
+
+
 def in_tensors(name: str, args: Any) -> Any:
     """The arguments, with 0-dim tensors for numbers in a tensor's place, of the dtype that is computed in."""
-    if not any(type(arg) in _NUMBERS for arg in args):
+    if not has_numbers(args):
         return args
     first = next(arg for arg in args if isinstance(arg, torch.Tensor))
     return tuple(

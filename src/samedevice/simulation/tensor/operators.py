@@ -44,8 +44,8 @@ class Operator:
     """What dispatch asks of an operator of PyTorch's (an OpOverload) at every call."""
 
     __slots__ = (
-        "computed_at_once", "counts_versions", "draws", "function", "is_foreign", "is_plain", "is_view", "keeps_kind", "overload",
-        "refusal_of", "refusal_of_rare",
+        "computed_at_once", "counts_versions", "draws", "function", "is_foreign", "is_plain", "is_view", "keeps_kind",
+        "overload", "refusal_of", "refusal_of_rare",
     )  # fmt: skip
 
     def __init__(self, overload: Any) -> None:
