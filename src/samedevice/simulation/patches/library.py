@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+from torch._library.custom_ops import OPDEFS
 from torch._library.utils import handle_dispatch_mode
 from torch.utils._python_dispatch import _pop_mode_temporarily
 
@@ -66,9 +67,10 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
 
 def start() -> None:
     """Meet the operators that were registered before the simulation began."""
-    names = [name for name in torch._C._dispatch_get_all_op_names() if not _is_pytorchs(name)]
-    names.extend(torch._C._dispatch_get_registrations_for_dispatch_key("AutogradCUDA"))
-    for name in {*names, *_names(torch.library._impls)}:
+    # torch.library forgets operators that are defined once more, but for those of custom_op.
+    names = {name for name in (*torch.library._defs, *OPDEFS) if not _is_pytorchs(name)}
+    names.update(torch._C._dispatch_get_registrations_for_dispatch_key("AutogradCUDA"))
+    for name in names | _names(torch.library._impls):
         _refresh(name)
 
 
@@ -150,8 +152,13 @@ def _let_go(impls: set[str], defs: set[str]) -> None:
 
 def _names(impls: set[str]) -> set[str]:
     """The operators of which a library has kernels that matter."""
-    places = (place.split("/", 2) for place in impls)
-    return {f"{space}::{name}" for space, name, key in places if space not in OF_PYTORCH or key in _OF_PYTORCHS}
+    found = set()
+    for place in impls:
+        if not place.endswith("/Meta"):  # as nearly all of PyTorch's own
+            namespace, name, key = place.split("/", 2)
+            if namespace not in OF_PYTORCH or key in _OF_PYTORCHS:
+                found.add(f"{namespace}::{name}")
+    return found
 
 
 def _forget(name: str) -> None:
@@ -217,8 +224,9 @@ def _at_python(name: str, in_python: set[str]) -> Callable[..., Any]:
         if not _how_many_modes() and not any(dispatches_itself(type(tensor)) for tensor in tensors):
             below = registered_kernels.below_python(registered_kernels.keys_on_cuda(keys, tensors))
             key = below.highestPriorityTypeId()
-            is_absent = not is_pytorchs and not registered_kernels.has_kernel(name, key)
-            if is_absent or is_for_all or key.name in in_python:
+            if not is_pytorchs and not registered_kernels.has_kernel(name, key):
+                registered_kernels.refuse(name, below, args, kwargs)
+            if is_for_all or key.name in in_python:
                 return registered_kernels.call(name, below, args, kwargs)
         if registered_kernels.has_numbers(args):
             return _to_modes_or_classes(registered_kernels.overload_of(name), tensors, args, kwargs)

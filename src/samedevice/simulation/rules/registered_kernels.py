@@ -101,6 +101,14 @@ def in_tensors(name: str, args: Any) -> Any:
     )
 
 
+def refuse(name: str, keys: Any, args: Any, kwargs: Any) -> None:
+    """Raise the dispatcher's error for keys of which an operator has no kernel."""
+    try:
+        call(name, keys, args, kwargs)
+    except NotImplementedError as refusal:
+        raise refusal.with_traceback(None) from None  # without these frames, which say nothing of the program
+
+
 def refuse_without_kernel(overload: Any, args: Any, kwargs: Any) -> None:
     """Refuse tensors on a GPU to an operator of another library that has no kernel for CUDA, as the dispatcher does."""
     keys = _NO_KEYS
@@ -109,4 +117,4 @@ def refuse_without_kernel(overload: Any, args: Any, kwargs: Any) -> None:
         keys = keys | torch._C._dispatch_keys(tensor)
     keys = below_python(keys_on_cuda(keys, tensors))
     if not has_kernel(overload.name(), keys.highestPriorityTypeId()):
-        call(overload.name(), keys, args, kwargs)
+        refuse(overload.name(), keys, args, kwargs)
