@@ -9,7 +9,7 @@ from samedevice import explain, simulate_cuda
 TEXTS = [
     (AssertionError, "Torch not compiled with CUDA enabled"),
     (RuntimeError, "PyTorch is not linked with support for cuda devices"),
-    (NotImplementedError, "Could not run 'm::gpu' with arguments from the 'CUDA' backend."),
+    (NotImplementedError, "Could not run 'aten::batch_norm_stats' with arguments from the 'CUDA' backend."),
     (AttributeError, "module 'torch._C' has no attribute '_cuda_getCompiledVersion'"),
     (RuntimeError, "Cannot access accelerator device when none is available."),
 ]
@@ -55,7 +55,7 @@ def test_an_error_that_was_raised_before_the_simulation_is_explained_as_ever() -
 def test_an_error_that_passed_through_the_simulation_is_known_when_it_has_ended() -> None:
     class Refuses(TorchDispatchMode):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-            raise NotImplementedError("Could not run 'm::gpu' with arguments from the 'CUDA' backend.")
+            raise NotImplementedError("Could not run 'aten::batch_norm_stats' with arguments from the 'CUDA' backend.")
 
     with simulate_cuda(devices=1):
         x = torch.ones(1, device="cuda")
@@ -78,3 +78,22 @@ def test_what_a_simulation_says_as_cuda_does_is_explained_as_ever(monkeypatch: p
         assert explain(mismatch).message is not None
     assert diagnosis.message is not None
     assert diagnosis.causes[0].id == "device_ordinal_unavailable"
+
+
+def test_an_operator_without_a_kernel_for_cuda_is_no_limit_and_no_fault_of_the_build() -> None:
+    @torch.library.custom_op("sdtest::only_cpu", mutates_args=(), device_types="cpu")  # type: ignore[untyped-decorator]
+    def only_cpu(x: torch.Tensor) -> torch.Tensor:
+        return x + 1
+
+    with simulate_cuda(devices=1):
+        x = torch.ones(1, device="cuda")
+        try:
+            only_cpu(x)
+        except NotImplementedError as error:
+            diagnosis = explain(error)
+    assert diagnosis.message is not None and diagnosis.message.id == "SD078"
+    assert diagnosis.causes[0].id == "no_kernel_for_this_device"
+    assert diagnosis.says == (
+        "`sdtest::only_cpu` was called for a CUDA device, and this installation has no CUDA code for it."
+    )
+    assert diagnosis.place is not None and diagnosis.place.function.startswith("test_an_operator_without_a_kernel")

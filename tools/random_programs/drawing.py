@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import UnsatisfiedAssumption
 
-from random_programs import computing, gradients, making
+from random_programs import computing, gradients, making, operators
 from random_programs.program import Line, Program
 
 Kind = Callable[[st.DrawFn, Program], Line]
@@ -21,7 +21,8 @@ KINDS: st.SearchStrategy[Kind] = st.sampled_from((
     making.make_like, making.read, computing.reduce_into_out, computing.select_by_index,
     computing.fill_by_mask, computing.add_product, computing.clamp, computing.loss, gradients.grad,
     gradients.backward_with_gradient, gradients.require, gradients.clear_gradients, gradients.assign_gradient,
-    gradients.assign_data, gradients.hook, gradients.checkpoint, making.make, making.view, computing.binary, making.move,
+    gradients.assign_data, gradients.hook, gradients.checkpoint, making.make, making.view, computing.binary,
+    making.move, operators.add, operators.write,
 ))  # fmt: skip
 NO_GRAD = st.sampled_from((False, False, False, True))
 

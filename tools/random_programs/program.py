@@ -204,6 +204,8 @@ class Program:
         """The program, to be pasted and run. The comment behind a line is the error that is expected there."""
         start = ["import torch", "from torch.nn import functional as F", "from samedevice import simulate_cuda"]
         start += ["from torch.utils.checkpoint import checkpoint", ""]
+        if any("torch.ops.random_programs" in line for line in self.lines):
+            start.insert(2, "from random_programs import operators")
         body: list[str] = []
         for line in self.lines:
             text, _, error = line.partition("  # ")
@@ -230,6 +232,7 @@ def _without_names(outcome: tuple[type, str] | None) -> tuple[type, str] | None:
     if outcome is None:
         return None
     text = outcome[1].replace("torch.cuda.", "torch.")
+    text = re.sub(r"(?<=for possible resolutions\.).*", "", text, flags=re.DOTALL)  # a list of all backends
     return outcome[0], re.sub(r'^"\w+"(?= not implemented for)', "a kernel", text)
 
 

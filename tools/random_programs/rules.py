@@ -143,6 +143,19 @@ def addcmul(first: Any, second: Any, third: Any) -> str:
     return home
 
 
+def has_kernel(name: str, kernels: Any, operands: Sequence[Any]) -> None:
+    """core/dispatch/OperatorEntry.cpp, reportError: CUDA's kernel is called if one of the tensors is on a GPU."""
+    backend = CPU if all(x.device == CPU for x in operands) else "cuda"
+    if kernels is not None and backend not in kernels:
+        raise Refused(
+            f"Could not run 'random_programs::{name}' with arguments from the '{backend.upper()}' backend. This could "
+            "be because the operator doesn't exist for this backend, or was omitted during the selective/custom build "
+            "process (if using custom build). If you are a Facebook employee using PyTorch on mobile, please visit "
+            "https://fburl.com/ptmfixes for possible resolutions.",
+            NotImplementedError,
+        )
+
+
 def gradient_for(output: Any, gradient: Any) -> None:
     """torch/csrc/autograd/engine.cpp, validate_outputs: a single number is moved."""
     if gradient.shape and gradient.device != output.device:

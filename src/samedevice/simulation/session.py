@@ -19,6 +19,7 @@ from samedevice.simulation.patches import (
     execution_engine,
     foreach,
     higher_order,
+    library,
     multiprocessing,
     nccl,
     nn,
@@ -84,6 +85,7 @@ _PARTS: tuple[Part, ...] = (
     torch_dispatch_mode,
     torch_ops,
     fake,
+    library,
 )
 
 
@@ -217,6 +219,7 @@ class _Session:
             kernel for part in (composite, composite_checks, nn, linear_algebra) for kernel in part.kernels()
         )
         saved_numbers.start()
+        library.start()
         state.now.before_nested.append(nested_gradients.start)
         state.now.before_complex.append(
             functools.partial(composite_kernels.add, list(nn.kernels_for_complex_tensors()))

@@ -89,6 +89,8 @@ class State:
         self.nccl_groups: set[Any] = set()  # PyTorch's C++ code holds no Python object: these are asked for
         # Kernels that were registered with PyTorch's dispatcher, to be taken away again
         self.libraries: list[torch.library.Library] = []
+        # patches/library.py: which of them are in front of those of an operator, by its name
+        self.in_front: dict[str, torch.library.Library] = {}
 
 
 now = State()  # without GPUs, until a simulation starts

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from samedevice.simulation.rules import dtype_refusals
+from samedevice.simulation.rules.registered_kernels import OF_PYTORCH
 
 _aten = torch.ops.aten
 
@@ -43,8 +44,8 @@ class Operator:
     """What dispatch asks of an operator of PyTorch's (an OpOverload) at every call."""
 
     __slots__ = (
-        "computed_at_once", "counts_versions", "draws", "function", "is_plain", "is_view", "keeps_kind", "overload",
-        "refusal_of", "refusal_of_rare",
+        "computed_at_once", "counts_versions", "draws", "function", "is_foreign", "is_plain", "is_view", "keeps_kind",
+        "overload", "refusal_of", "refusal_of_rare",
     )  # fmt: skip
 
     def __init__(self, overload: Any) -> None:
@@ -67,8 +68,10 @@ class Operator:
         self.computed_at_once = dtype_refusals.computed_at_once(overload)
         # Whether it has to count the versions of tensors, which autograd does for all other operators.
         self.counts_versions = name.startswith("aten::_foreach_") and "zero" not in name
+        # Whether it is another library's, which has to have a kernel for CUDA.
+        self.is_foreign = overload.namespace not in OF_PYTORCH
         # Whether nothing but its tensors decides where, and with what numbers, it is computed.
-        self.is_plain = not self.draws and "device" not in arguments
+        self.is_plain = not self.draws and not self.is_foreign and "device" not in arguments
 
 
 # By the address of the overload, which is found faster than the overload itself. An address that is held here is not
