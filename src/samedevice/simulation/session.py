@@ -31,6 +31,7 @@ from samedevice.simulation.patches import (
 from samedevice.simulation.rules import composite_checks, composite_kernels, linear_algebra
 from samedevice.simulation.stand_ins import ABSENT
 from samedevice.simulation.tensor import (
+    batched_gradients,
     dtensor,
     factories,
     fake,
@@ -76,6 +77,7 @@ _PARTS: tuple[Part, ...] = (
     dtensor,
     multiprocessing,
     functorch,
+    batched_gradients,
     ownership,
     nested,
     torch_dispatch_mode,
@@ -213,6 +215,7 @@ class _Session:
         composite_kernels.start(
             kernel for part in (composite, composite_checks, nn, linear_algebra) for kernel in part.kernels()
         )
+        composite_kernels.replace(batched_gradients.kernels(), "Batched")
         state.now.before_nested.append(nested_gradients.start)
         state.now.before_complex.append(
             functools.partial(composite_kernels.add, list(nn.kernels_for_complex_tensors()))
