@@ -216,6 +216,7 @@ class _Session:
             kernel for part in (composite, composite_checks, nn, linear_algebra) for kernel in part.kernels()
         )
         composite_kernels.replace(batched_gradients.kernels(), "Batched")
+        composite_kernels.replace(composite.kernels_in_func(), "FuncTorchDynamicLayerFrontMode")
         state.now.before_nested.append(nested_gradients.start)
         state.now.before_complex.append(
             functools.partial(composite_kernels.add, list(nn.kernels_for_complex_tensors()))

@@ -313,3 +313,14 @@ def test_numpy_refuses_what_vmap_has_wrapped(two_gpus: None) -> None:
     assert str(refusal.value) == (
         "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
     )
+
+
+@pytest.mark.parametrize("dropout", [F.dropout, F.alpha_dropout, F.feature_alpha_dropout, F.dropout1d])
+def test_dropout_makes_its_noise_on_the_gpu_inside_grad(dropout: Any, two_gpus: None) -> None:
+    x = torch.ones(4, 3, 5, device=HOME)
+    for inplace in (False, True):
+        result = grad(lambda x, inplace=inplace: dropout(x * 1, 0.5, True, inplace).sum())(x)
+        assert str(result.device) == HOME and {0.0} < set(result.flatten().tolist())
+    with pytest.raises(RuntimeError) as refusal:
+        grad(lambda x: (dropout(x, 0.5, True) * ones(5)).sum())(x)
+    assert str(refusal.value) == on_two(HOME, "cpu")

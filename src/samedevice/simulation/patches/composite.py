@@ -7,6 +7,7 @@ on the CPU by design and stays there. The list was found by running every operat
 """
 
 import contextlib
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -44,6 +45,28 @@ def kernels() -> Iterator[tuple[str, Kernel]]:
             yield f"{name}.{overload}", kernel
     for name in ("pinverse", "linalg_pinv"):
         yield name, _pinverse
+
+
+def kernels_in_func() -> Iterator[tuple[str, Kernel]]:
+    """The kernels to put in the place of those that torch.func has for operators that PyTorch composes.
+
+    functorch/PyTorchOperatorHacks.cpp: dropout makes its noise by torch.empty, which no tensor on a GPU hears of.
+    """
+    keys = torch._C.DispatchKeySet(torch._C.DispatchKey.FuncTorchDynamicLayerFrontMode)
+    for name in ("dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout"):
+        for operator in (name, f"{name}_"):
+            kernel = _kernel_in_func(f"aten::{operator}")
+            yield operator, functools.partial(_composing, kernel.call_boxed, keys)
+
+
+@functools.cache  # of PyTorch's own, which later simulations find no more while one runs
+def _kernel_in_func(operator: str) -> Any:
+    return torch.library.get_kernel(operator, "FuncTorchDynamicLayerFrontMode")
+
+
+def _composing(kernel: Any, *args: Any) -> Any:
+    with made_inside.composing():
+        return kernel(*args)
 
 
 class _MadeOn(TorchDispatchMode):
