@@ -105,4 +105,6 @@ def beneath(function: Callable[[torch.Tensor], torch.Tensor], tensor: torch.Tens
     inner = beneath(function, unwrapped(tensor))
     if _functorch.is_batchedtensor(tensor):
         return _functorch._add_batch_dim(inner, _functorch.maybe_get_bdim(tensor), level)
+    if _functorch.is_functionaltensor(tensor):
+        return _functorch._wrap_functional_tensor(inner, level)
     return _functorch._wrap_for_grad(inner, level)
