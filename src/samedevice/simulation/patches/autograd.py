@@ -11,7 +11,7 @@ from torch.autograd.function import BackwardCFunction, _HookMixin
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.rules import made_inside
 from samedevice.simulation.stand_ins import at_the_caller, modes_are_asked, overridden
-from samedevice.simulation.tensor import batched_gradients, fake, ownership
+from samedevice.simulation.tensor import batched_gradients, classes, fake, ownership
 from samedevice.simulation.tensor.set_data import LEFT_BEHIND, moved_after
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 from samedevice.simulation.tensor.transfers import move, type_
@@ -49,7 +49,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
 
 def _get_grad(self: torch.Tensor) -> Any:
     kind = type(self)
-    if (kind is torch.Tensor or kind is SimulatedTensor) and not modes_are_asked() and not self.is_leaf:
+    if (kind is torch.Tensor or kind is classes.simulated) and not modes_are_asked() and not self.is_leaf:
         gradient: Any = at_the_caller(_read_grad, self)  # which may warn
     else:
         gradient = _read_grad(self)
@@ -115,7 +115,10 @@ def swap_tensors(t1: torch.Tensor, t2: torch.Tensor) -> None:
         gradient = _read_grad(tensor)
         if gradient is not None:
             gradient.__dict__.pop("_samedevice_owner", None)
+    kinds = type(t1), type(t2)
     _swap_tensors(t1, t2)
+    for tensor, kind in ((t1, kinds[1]), (t2, kinds[0])):  # `tensor.__class__` does not say where it is
+        classes.assign(tensor, kind)
 
 
 def _fit(gradient: Any, device: torch.device, index: int, function: str = "", shape: Any = None) -> Any:

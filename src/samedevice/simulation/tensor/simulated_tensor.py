@@ -7,6 +7,7 @@ they differ, judgement.judge decides as PyTorch's CUDA build would. Its C++ devi
 autograd ends the process on a CPU build.
 """
 
+import operator
 import textwrap
 from collections import OrderedDict
 from typing import Any, NoReturn
@@ -23,11 +24,17 @@ from samedevice.simulation.tensor.wrapping import below, unwrap, wrap
 _requires_grad = torch.Tensor.requires_grad
 
 
-class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
-    """A tensor on a simulated GPU, made by the simulation's factories and moves, never by hand."""
+class SimulatedTensor(torch.Tensor):
+    """A tensor on a simulated GPU, made by the simulation's factories and moves, never by hand.
 
-    original = torch.Tensor
+    No tensor is of this very class: it is what their classes, the twins, have in common (classes.py). So it tells them
+    from all others, whatever a program asks of the twins.
+    """
+
     _samedevice_device: torch.device
+
+    # Read by C alone, as it is read where `isinstance` finds no other reason.
+    __class__ = property(operator.attrgetter("original"), classes.set_class)
 
     __torch_function__ = torch._C._disabled_torch_function_impl
 
@@ -121,7 +128,7 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
             super().record_stream(stream)  # PyTorch refuses this
 
     def __format__(self, spec: str) -> str:
-        plain = type(self) is SimulatedTensor
+        plain = type(self) is classes.simulated
         return format(self.item(), spec) if plain and self.dim() == 0 else object.__format__(self, spec)
 
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
@@ -140,7 +147,7 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
         if failed is not None:
             raise failed
         # torch prints the class's name for a subclass; "Tensor(" and "tensor(" are equally long, so columns stay.
-        unnamed = type(self) is SimulatedTensor and text.startswith("Tensor(")
+        unnamed = type(self) is classes.simulated and text.startswith("Tensor(")
         return "tensor(" + text.removeprefix("Tensor(") if unnamed else text
 
     # What a file holds, and what a copy is made of, is a CUDA tensor: whoever loads it needs torch, not this class.
@@ -159,7 +166,7 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
                 where = self.storage_offset(), tuple(self.size()), self.stride()
                 rebuild = torch._utils._rebuild_tensor_v2
                 arguments = storage, *where, self.requires_grad, OrderedDict()
-            if type(self) is SimulatedTensor and not state:
+            if type(self) is classes.simulated and not state:
                 return rebuild, arguments
             return reduced[0], (rebuild, classes.original_of(kind), arguments, state)
         return reduced
@@ -172,7 +179,5 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
         return copied
 
 
-SimulatedTensor.__name__ = SimulatedTensor.__qualname__ = "Tensor"
-SimulatedTensor.__module__ = "torch"
 classes.register(SimulatedTensor)
-stand_ins.register(SimulatedTensor)
+stand_ins.register(classes.simulated)

@@ -17,7 +17,7 @@ from samedevice.simulation.device.devices import CPU, device_of, resolve
 from samedevice.simulation.rules import layout_errors
 from samedevice.simulation.stand_ins import ABSENT, overridden
 from samedevice.simulation.tensor import batched_gradients, fake, functorch, nested_gradients
-from samedevice.simulation.tensor.classes import dispatches_itself, holds_tensors, is_jagged, refuse_class, twin_of
+from samedevice.simulation.tensor.classes import dispatches_itself, holds_tensors, is_jagged, refuse_class
 from samedevice.simulation.tensor.method_arguments import arguments_first, subclasses_first
 from samedevice.simulation.tensor.set_data import exchange, moved_after
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
@@ -269,7 +269,7 @@ def materialize(self: Any, shape: Any, device: Any = None, dtype: Any = None) ->
         device=self.data.device if device is None else device,
         dtype=self.data.dtype if dtype is None else dtype,
     )
-    self.__class__ = twin_of(self.cls_to_become) if isinstance(self, SimulatedTensor) else self.cls_to_become
+    self.__class__ = self.cls_to_become
 
 
 def _get_data(self: torch.Tensor) -> torch.Tensor:
