@@ -55,10 +55,11 @@ def make_subclass(cls: Any, data: Any, require_grad: bool = False, **options: An
     """The same memory, detached, as a `cls`."""
     if not isinstance(data, SimulatedTensor):
         return _make_subclass(original_of(cls), data, require_grad, **options)
-    if require_grad:
-        refuse_gradients_of_nested([data])
-    made: Any = _make_subclass(classes.simulated, unwrap(data), require_grad)
-    made._samedevice_device = data.device
+    with torch._C.DisableTorchFunction():  # a mode hears nothing of it
+        if require_grad:
+            refuse_gradients_of_nested([data])
+        made: Any = _make_subclass(classes.simulated, unwrap(data), require_grad)
+        made._samedevice_device = data.device
     assign(made, twin_of(cls))
     return made
 
