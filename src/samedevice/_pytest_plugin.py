@@ -294,8 +294,15 @@ def _diagnosis(error: BaseException) -> "Diagnosis | None":
             from samedevice._doctests import explain_example
 
             diagnosis = explain_example(example)
-        _last[:] = [(error, diagnosis if diagnosis.message else None)]
+        _last[:] = [(error, diagnosis if diagnosis.message or _is_of_the_simulation(diagnosis) else None)]
     return _last[0][1]
+
+
+def _is_of_the_simulation(diagnosis: "Diagnosis") -> bool:
+    """Whether a test for a tensor's very class has failed, as no real GPU's would."""
+    from samedevice.doctor.class_tests import KNOWN_DIFFERENCE
+
+    return diagnosis.other is not None and diagnosis.other.id == KNOWN_DIFFERENCE
 
 
 def _of_a_doctest(error: BaseException) -> "doctest.UnexpectedException | None":

@@ -115,6 +115,11 @@ def test_doctor_has_a_fault():
 def test_of_values():
     assert torch.ones(2, device="cuda").sum() == 3
 
+def test_of_a_class():
+    x = torch.ones(2, device="cuda")
+    if type(x) is not torch.Tensor:
+        raise ValueError("Expected x to be of type Tensor")
+
 @pytest.mark.xfail(strict=True)
 def test_expected():
     torch.ones(2, device="cuda") + torch.ones(2)
@@ -234,6 +239,11 @@ def test_another_failure_and_an_expected_one_have_no_diagnosis(session):
     assert session.reports["test_of_values"]["said"] is None
     assert session.reports["test_expected"]["outcome"] == "skipped"
     assert session.reports["test_expected"]["said"] is None
+
+
+def test_a_test_for_the_very_class_of_a_tensor_is_named_as_a_known_difference(session):
+    said = session.reports["test_of_a_class"]["said"]
+    assert "a known difference of the simulation: `type(x) is not torch.Tensor` compares" in " ".join(said.split())
 
 
 def test_a_fault_of_the_doctors_hides_nothing(session):

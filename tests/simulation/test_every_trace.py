@@ -9,11 +9,9 @@ import pytest
 
 PROGRAM = Path(__file__).with_name("every_trace.py")
 
-# What raises, and what it says. The first two are PyTorch's, in CUDA's words.
+# What raises, and what it says. The first is PyTorch's.
 REFUSED = {
     "real tensors under FakeTensorMode": r"AssertionError: Please convert all Tensors to FakeTensors first or .*",
-    "make_fx, real": "RuntimeError: Expected all tensors to be on the same device, but .*",
-    "make_fx of torch.func": "RuntimeError: Expected all tensors to be on the same device, but .*",
     "torch.export, strict": r"NotImplementedError: samedevice does not simulate torch.export with strict=True: .*",
     "torch._dynamo.export": r"NotImplementedError: samedevice does not simulate torch._dynamo.export: .*",
 }

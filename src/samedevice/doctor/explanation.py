@@ -1,5 +1,6 @@
 """`explain`: from an error, or the text of one, to its diagnosis."""
 
+import contextlib
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,6 +8,7 @@ from pathlib import Path
 
 from samedevice.catalog import Other, load
 from samedevice.doctor.causes.registry import registered
+from samedevice.doctor.class_tests import known_difference
 from samedevice.doctor.diagnosis import Culprit, Diagnosis
 from samedevice.doctor.edits import Edit
 from samedevice.doctor.examine import find_culprits
@@ -141,6 +143,9 @@ def _of_exception(error: BaseException) -> Diagnosis:
     diagnoses = [(cause, _of_message(cause)) for cause in exceptions.chain(error)]
     error, diagnosis = next((pair for pair in diagnoses if pair[1].message), diagnoses[0])
     diagnosis = limit(error, replace(diagnosis, ask="", culprits=()))
+    if diagnosis.message is None and diagnosis.other is None:
+        with contextlib.suppress(Exception):  # the doctor's own fault must not hide the program's
+            return known_difference(error, diagnosis)
     if diagnosis.message is None or diagnosis.other is not None:
         return diagnosis
     likely = [cause.id for cause in diagnosis.causes]

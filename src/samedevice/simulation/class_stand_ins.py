@@ -44,6 +44,13 @@ class InPlace(type):
     # inspect.getmro asks for this, mock and functools.singledispatch too. Python itself keeps the order elsewhere.
     __mro__: Any = property(lambda cls: cls.original.__mro__)
 
+    # functools.singledispatch puts the order together from these, and compares it with the one above.
+    __bases__: Any = property(lambda cls: cls.original.__bases__)
+    __base__: Any = property(lambda cls: cls.original.__base__)
+
+    def __subclasses__(cls) -> Any:
+        return cls.original.__subclasses__()
+
     # inspect.signature asks the class that this one wraps.
     __wrapped__: Any = property(lambda cls: cls.original)
 

@@ -33,6 +33,7 @@ from samedevice.simulation.patches import (
 from samedevice.simulation.rules import composite_checks, composite_kernels, linear_algebra
 from samedevice.simulation.stand_ins import ABSENT
 from samedevice.simulation.tensor import (
+    batched_gradients,
     dtensor,
     factories,
     fake,
@@ -80,6 +81,7 @@ _PARTS: tuple[Part, ...] = (
     dtensor,
     multiprocessing,
     functorch,
+    batched_gradients,
     ownership,
     nested,
     torch_dispatch_mode,
@@ -220,6 +222,8 @@ class _Session:
         )
         saved_numbers.start()
         library.start()
+        composite_kernels.replace(batched_gradients.kernels(), "Batched")
+        composite_kernels.replace(composite.kernels_in_func(), "FuncTorchDynamicLayerFrontMode")
         state.now.before_nested.append(nested_gradients.start)
         state.now.before_complex.append(
             functools.partial(composite_kernels.add, list(nn.kernels_for_complex_tensors()))

@@ -1,10 +1,16 @@
 """A tensor's class does not tell where it is: torch.Tensor, nn.Parameter and a user's own are one on every device."""
 
+import abc
+import collections.abc
 import copy
+import copyreg
+import functools
 import gc
 import pickle
+import typing
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 import torch
@@ -174,3 +180,149 @@ def test_a_class_of_a_program_can_be_freed_after_its_tensors(two_gpus: None) -> 
     gc.collect()  # the twin, which holds the class
     gc.collect()
     assert made() is None
+
+
+def one_of_each() -> dict[str, Any]:
+    cpu, gpu = torch.ones(3), torch.ones(3, device="cuda")
+    return {
+        "cpu": cpu, "gpu": gpu, "cpu parameter": nn.Parameter(cpu), "gpu parameter": nn.Parameter(gpu),
+        "cpu named": cpu.as_subclass(Named), "gpu named": gpu.as_subclass(Named),
+    }  # fmt: skip
+
+
+ON_CPU = {"gpu": "cpu", "gpu parameter": "cpu parameter", "gpu named": "cpu named"}
+
+
+@pytest.mark.parametrize("kind", ON_CPU)
+def test_the_class_of_a_tensor_on_a_gpu_knows_what_the_same_class_on_the_cpu_knows(kind: str) -> None:
+    each = one_of_each()
+    ours, expected = type(each[kind]), type(each[ON_CPU[kind]])
+    assert each[kind].__class__ is expected
+    for name, tensor in each.items():
+        assert isinstance(tensor, ours) is isinstance(tensor, expected), name
+        assert issubclass(type(tensor), ours) is issubclass(type(tensor), expected), name
+        assert isinstance(tensor, ours | int) is isinstance(tensor, expected), name
+        assert issubclass(ours, type(tensor)) is issubclass(expected, type(tensor)), name
+    for other in (torch.Tensor, nn.Parameter, Named, Special, int, object):
+        assert issubclass(other, ours) is issubclass(other, expected), other
+    assert (ours.__bases__, ours.__base__, ours.__mro__) == (expected.__bases__, expected.__base__, expected.__mro__)
+
+
+def registered(*classes: Any) -> Callable[[Any], str]:
+    @functools.singledispatch
+    def function(argument: Any) -> str:
+        return "object"
+
+    for each in classes:
+        function.register(each, lambda argument, each=each: each.__name__)
+    return function
+
+
+class Learning(abc.ABC):  # noqa: B024 - what is registered makes it so
+    ...
+
+
+Learning.register(nn.Parameter)
+
+REGISTERED: dict[str, Callable[[], tuple[Any, ...]]] = {
+    "nothing": lambda: (),
+    "a tensor": lambda: (torch.Tensor,),
+    "a parameter": lambda: (nn.Parameter,),
+    "both": lambda: (torch.Tensor, nn.Parameter),
+    "all": lambda: (torch.Tensor, nn.Parameter, Named),
+    "an abstract class": lambda: (Learning, torch.Tensor),
+    "something iterable": lambda: (collections.abc.Iterable,),
+    "classes of a GPU's": lambda: tuple({type(x): 0 for x in one_of_each().values()}),
+}
+
+
+@pytest.mark.parametrize("name", REGISTERED)
+def test_singledispatch_chooses_for_a_gpus_tensor_what_it_chooses_for_the_cpus(name: str) -> None:
+    function, each = registered(*REGISTERED[name]()), one_of_each()
+    for gpu, cpu in ON_CPU.items():
+        assert function(each[gpu]) == function(each[cpu])
+
+
+class Shown:
+    @functools.singledispatchmethod
+    def show(self, argument: Any) -> str:
+        return "object"
+
+    @show.register
+    def _(self, argument: torch.Tensor) -> str:
+        return "tensor"
+
+    @show.register
+    def _(self, argument: nn.Parameter) -> str:
+        return "parameter"
+
+
+def matched(argument: Any) -> str:
+    match argument:
+        case nn.Parameter():
+            return "parameter"
+        case Named():
+            return "named"
+        case torch.Tensor(shape=(3,)):
+            return "tensor"
+        case _:
+            return "object"
+
+
+def test_methods_patterns_and_abstract_classes_tell_a_gpus_tensors_by_their_class() -> None:
+    each = one_of_each()
+    assert [Shown().show(each[name]) for name in ON_CPU] == ["tensor", "parameter", "tensor"]
+    assert [matched(each[name]) for name in ON_CPU] == ["tensor", "parameter", "named"]
+    assert [isinstance(each[name], Learning) for name in ON_CPU] == [False, True, False]
+    assert [issubclass(type(each[name]), Learning) for name in ON_CPU] == [False, True, False]
+    tables = {torch.Tensor: 1, nn.Parameter: 2, Named: 3}
+    assert [tables[type(each[name])] for name in ON_CPU] == [1, 2, 3]
+
+    def function(argument: type(each["gpu"])) -> type(each["gpu parameter"]): ...  # type: ignore[valid-type]
+
+    assert typing.get_type_hints(function) == {"argument": torch.Tensor, "return": nn.Parameter}
+    assert typing.Optional[type(each["gpu"])] == typing.Optional[torch.Tensor]  # noqa: UP045
+
+
+def test_a_reduction_that_a_program_registers_is_found_for_a_gpus_tensor() -> None:
+    copyreg.pickle(Named, lambda tensor: (str, (f"{tensor.device}",)))  # type: ignore[arg-type, return-value]
+    try:
+        assert copy.copy(torch.ones(1, device="cuda").as_subclass(Named)) == "cuda:0"
+    finally:
+        del copyreg.dispatch_table[Named]
+
+
+def test_a_program_that_assigns_a_class_gets_it_on_the_gpu() -> None:
+    tensor = torch.ones(3, device="cuda:1")
+    tensor.__class__ = Named
+    assert (tensor.__class__ is Named, isinstance(tensor, Named), repr(tensor)) == (
+        True, True, "Named([1., 1., 1.], device='cuda:1')",
+    )  # fmt: skip
+    assert str((tensor + 1).device) == "cuda:1"
+    with pytest.raises(RuntimeError, match="found at least two devices, cuda:1 and cpu!"):
+        tensor + torch.ones(3)
+
+
+def test_a_class_is_kept_by_indexing_and_by_operators() -> None:
+    tensor = torch.ones(3, 3, device="cuda").as_subclass(Named)
+    for made in (tensor[0], tensor[0, 0], tensor[:2], tensor + 1, tensor.clone(), tensor.T, *tensor.unbind()):
+        assert type(made) == Named and made.__class__ is Named and type(made) is type(tensor)  # noqa: E721
+
+
+def test_classes_that_are_made_in_a_loop_are_let_go() -> None:
+    from samedevice.simulation.tensor import classes
+
+    def use() -> "weakref.ref[type]":
+        class Mine(torch.Tensor): ...
+
+        tensor = torch.ones(2, device="cuda").as_subclass(Mine).requires_grad_()
+        (tensor * 2).sum().backward()
+        assert isinstance(tensor, type(tensor)) and not isinstance(1, type(tensor))
+        return weakref.ref(Mine)
+
+    before = len(classes.twins())
+    made = [use() for _ in range(50)]
+    gc.collect()
+    gc.collect()  # the twins first, which hold the classes
+    assert [each() for each in made] == [None] * 50
+    assert len(classes.twins()) <= before + 1

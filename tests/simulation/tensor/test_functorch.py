@@ -7,7 +7,20 @@ import pytest
 import torch
 import torch.autograd.forward_ad as forward_ad
 from torch import nn
-from torch.func import functional_call, grad, hessian, jacfwd, jacrev, jvp, stack_module_state, vjp, vmap
+from torch.func import (
+    functional_call,
+    functionalize,
+    grad,
+    hessian,
+    jacfwd,
+    jacrev,
+    jvp,
+    linearize,
+    stack_module_state,
+    vjp,
+    vmap,
+)
+from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn import functional as F  # noqa: N812
 from torch.utils._pytree import tree_leaves
 from torch.utils.checkpoint import checkpoint
@@ -313,3 +326,75 @@ def test_numpy_refuses_what_vmap_has_wrapped(two_gpus: None) -> None:
     assert str(refusal.value) == (
         "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
     )
+
+
+@pytest.mark.parametrize("dropout", [F.dropout, F.alpha_dropout, F.feature_alpha_dropout, F.dropout1d])
+def test_dropout_makes_its_noise_on_the_gpu_inside_grad(dropout: Any, two_gpus: None) -> None:
+    x = torch.ones(4, 3, 5, device=HOME)
+    for inplace in (False, True):
+        result = grad(lambda x, inplace=inplace: dropout(x * 1, 0.5, True, inplace).sum())(x)
+        assert str(result.device) == HOME and {0.0} < set(result.flatten().tolist())
+    with pytest.raises(RuntimeError) as refusal:
+        grad(lambda x: (dropout(x, 0.5, True) * ones(5)).sum())(x)
+    assert str(refusal.value) == on_two(HOME, "cpu")
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x * 2, lambda x: x.sin() @ torch.ones(3, 2).to(x.device), lambda x: x.prod(0), lambda x: x.sgn() + x,
+        lambda x: F.softsign(x), lambda x: torch.linalg.slogdet(x[:, :3].double())[1], lambda x: x.std(0) + x[0],
+        lambda x: F.cosine_similarity(x[0], x[1], dim=0), lambda x: x.var(1), lambda x: x.sgn(),
+    ],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore:Attempted to insert a get_attr Node:UserWarning")  # on the CPU too
+def test_linearize_records_zeros_where_the_tensor_is(function: Any) -> None:
+    x = torch.tensor([[0.2, 1.0, 0.5], [1.5, 0.1, 2.0], [0.3, 0.4, 1.1]])
+    expected = linearize(function, x)[1](x)
+    with simulate_cuda(devices=2):
+        value, tangents = linearize(function, x.to(HOME))
+        result = tangents(x.to(HOME))
+        assert (str(value.device), str(result.device)) == (HOME, HOME)
+        torch.testing.assert_close(result.cpu(), expected)
+
+
+def test_linearize_refuses_a_tensor_that_the_function_makes_on_the_cpu(two_gpus: None) -> None:
+    for function in (lambda x: x * torch.ones(3), lambda x: x * torch.ones(3, device="cpu", dtype=x.dtype)):
+        with pytest.raises(RuntimeError) as refusal:
+            linearize(function, gpu(3))
+        assert str(refusal.value) == on_two("cuda:0", "cpu")
+
+
+def test_a_graph_of_make_fx_makes_zeros_where_the_tensor_is(two_gpus: None) -> None:
+    def columns(x: torch.Tensor) -> torch.Tensor:
+        return torch.autograd.grad(x.unbind(0)[1].sum() + x.prod(0).sum(), x)[0]
+
+    for function in (columns, grad(lambda x: x[1].sum() + x.prod(0).sum()), jacfwd(lambda x: x.prod(0))):
+        graph = make_fx(function)(gpu(2, 3).requires_grad_(function is columns))
+        assert str(graph(gpu(2, 3)).device) == "cuda:0"
+
+
+def test_functionalize_keeps_what_its_function_makes_on_the_gpu(two_gpus: None) -> None:
+    result = functionalize(lambda x: (torch.ones(3, device=x.device).add_(x), torch.zeros_like(x)))(gpu(3))
+    assert [(str(x.device), x.tolist()) for x in result] == [("cuda:0", [2.0] * 3), ("cuda:0", [0.0] * 3)]
+
+
+def test_a_tangent_of_zeros_is_where_its_tensor_is(two_gpus: None) -> None:
+    x = gpu(3, 3).tril()
+    sign, logarithm = jvp(torch.linalg.slogdet, (x,), (x,))[1]
+    assert (str(sign.device), str(logarithm.device), str((sign * 2).device)) == ("cuda:0",) * 3
+    assert str(jvp(grad(lambda x: (x - 1).abs().sum()), (x,), (x,))[1].device) == "cuda:0"
+
+
+def test_pinv_with_a_tolerance_that_is_a_number_computes_inside_transforms(two_gpus: None) -> None:
+    x = torch.tensor([[2.0, 1.0], [0.5, 3.0]])
+    for tolerances in ({"rtol": 1e-3}, {"atol": 1e-3}, {"atol": 1e-3, "rtol": 1e-4}, {}):
+
+        def total(x: torch.Tensor, tolerances: dict[str, float] = tolerances) -> torch.Tensor:
+            return torch.linalg.pinv(x, **tolerances).sum()
+
+        expected = grad(total)(x)
+        torch.testing.assert_close(grad(total)(x.cuda()).cpu(), expected)
+        torch.testing.assert_close(
+            jvp(torch.pinverse, (x.cuda(),), (x.cuda(),))[1].cpu(), jvp(torch.pinverse, (x,), (x,))[1]
+        )

@@ -12,7 +12,7 @@ from samedevice.simulation.device import in_backward
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.rules import made_inside
 from samedevice.simulation.stand_ins import at_the_caller, modes_are_asked, overridden
-from samedevice.simulation.tensor import fake, functorch, ownership
+from samedevice.simulation.tensor import batched_gradients, classes, fake, functorch, ownership
 from samedevice.simulation.tensor.set_data import LEFT_BEHIND, moved_after
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 from samedevice.simulation.tensor.transfers import move, type_
@@ -50,7 +50,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
 
 def _get_grad(self: torch.Tensor) -> Any:
     kind = type(self)
-    if (kind is torch.Tensor or kind is SimulatedTensor) and not modes_are_asked() and not self.is_leaf:
+    if (kind is torch.Tensor or kind is classes.simulated) and not modes_are_asked() and not self.is_leaf:
         gradient: Any = at_the_caller(_read_grad, self)  # which may warn
     else:
         gradient = _read_grad(self)
@@ -58,7 +58,7 @@ def _get_grad(self: torch.Tensor) -> Any:
         return gradient  # None, or what overrides this returns
     if isinstance(self, SimulatedTensor):
         if type(gradient) is torch.Tensor and not hasattr(gradient, LEFT_BEHIND):
-            gradient = wrap(gradient, self.device)  # made in C++ by backward, on what it took for this device
+            gradient = _put_there(gradient, self.device)
             _write_grad(self, gradient)
     elif _belongs_to_the_cpu(gradient):
         gradient = ownership.plain(gradient.cpu())
@@ -116,7 +116,10 @@ def swap_tensors(t1: torch.Tensor, t2: torch.Tensor) -> None:
         gradient = _read_grad(tensor)
         if gradient is not None:
             gradient.__dict__.pop("_samedevice_owner", None)
+    kinds = type(t1), type(t2)
     _swap_tensors(t1, t2)
+    for tensor, kind in ((t1, kinds[1]), (t2, kinds[0])):  # `tensor.__class__` does not say where it is
+        classes.assign(tensor, kind)
 
 
 def _fit(gradient: Any, device: torch.device, index: int, function: str = "", shape: Any = None) -> Any:
@@ -128,11 +131,8 @@ def _fit(gradient: Any, device: torch.device, index: int, function: str = "", sh
         return gradient
     if fake.is_fake(gradient):  # of a class that dispatches operators itself: engine.cpp lets it pass
         return gradient
-    is_batched = functorch.is_batched(gradient)
-    if is_batched and not hasattr(gradient, "_samedevice_device"):
-        return gradient
     if gradient.dim() == 0 or shape == ():
-        return gradient if is_batched else move(gradient, device)
+        return move(gradient, device)
     if shape is not None and not _can_become(shape, gradient.shape):
         return gradient
     raise RuntimeError(
@@ -172,7 +172,7 @@ def _run_backward(outputs: Any, gradients: Any, *args: Any, **kwargs: Any) -> An
 
 def _can_move(gradient: torch.Tensor | None, wanted: Any) -> bool:
     """Whether autograd says where `gradient` belongs; a GradientEdge, which stands for a tensor, does not know it."""
-    return gradient is not None and isinstance(wanted, torch.Tensor) and not functorch.is_batched(gradient)
+    return gradient is not None and isinstance(wanted, torch.Tensor) and not batched_gradients.is_batched(gradient)
 
 
 def _apply_function(cls: Any, *args: Any, **kwargs: Any) -> Any:
@@ -214,8 +214,21 @@ def _apply_backward_boxed(self: Any, gradients: list[Any]) -> Any:
 def _put_zeros_there(node: Any, gradients: list[Any]) -> None:
     """Put zeros that C++ made for an output that nobody used where that output was."""
     for index, device in enumerate(getattr(node, "_samedevice_outputs", ())):
-        if device is not None and type(gradients[index]) is torch.Tensor and not functorch.is_batched(gradients[index]):
-            gradients[index] = wrap(gradients[index], device)
+        gradients[index] = _put_there(gradients[index], device)
+
+
+def _put_there(gradient: Any, device: torch.device | None) -> Any:
+    """Put a gradient that a formula in C++ has made for itself, on what it took for its tensor's device, on `device`.
+
+    None stands for the CPU, where it is.
+    """
+    if device is None or type(gradient) is not torch.Tensor or device_of(gradient) is not CPU:
+        return gradient
+    if gradient._is_zerotensor():  # without memory: C++ computes what is made of it, and that would be on the CPU
+        gradient = gradient.clone()
+    if batched_gradients.is_batched(gradient):
+        return batched_gradients.beneath(lambda held: wrap(held, device), gradient)
+    return wrap(gradient, device)
 
 
 def _fit_to_inputs(self: Any, result: Any) -> Any:
@@ -240,12 +253,14 @@ def register_hook(self: torch.Tensor, hook: Any) -> Any:
     if overridden(self):
         return _register_hook(self, hook)
     node, here = self.grad_fn, device_of(self)
+    attributes = vars(self)  # not the tensor, which would hold itself by its hook
 
     def checked(gradient: torch.Tensor) -> Any:
+        gradient = _put_there(gradient, attributes.get("_samedevice_device"))
         running = in_backward.home_of(in_backward.current_node(), (), here)
         # A module may have moved a leaf since. What CUDA moves is moved before a hook sees it.
         place, moved = running if node is None else here, None
-        if gradient.dim() == 0 and device_of(gradient) != place and not functorch.is_batched(gradient):
+        if gradient.dim() == 0 and device_of(gradient) != place:
             gradient = moved = move(gradient, place)
         with in_backward.running(running):
             result = hook(gradient)

@@ -7,6 +7,7 @@ on the CPU by design and stays there. The list was found by running every operat
 """
 
 import contextlib
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -44,6 +45,29 @@ def kernels() -> Iterator[tuple[str, Kernel]]:
             yield f"{name}.{overload}", kernel
     for name in ("pinverse", "linalg_pinv"):
         yield name, _pinverse
+    yield "linalg_pinv.atol_rtol_float", _pinverse_within
+
+
+def kernels_in_func() -> Iterator[tuple[str, Kernel]]:
+    """The kernels to put in the place of those that torch.func has for operators that PyTorch composes.
+
+    functorch/PyTorchOperatorHacks.cpp: dropout makes its noise by torch.empty, which no tensor on a GPU hears of.
+    """
+    keys = torch._C.DispatchKeySet(torch._C.DispatchKey.FuncTorchDynamicLayerFrontMode)
+    for name in ("dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout"):
+        for operator in (name, f"{name}_"):
+            kernel = _kernel_in_func(f"aten::{operator}")
+            yield operator, functools.partial(_composing, kernel.call_boxed, keys)
+
+
+@functools.cache  # of PyTorch's own, which later simulations find no more while one runs
+def _kernel_in_func(operator: str) -> Any:
+    return torch.library.get_kernel(operator, "FuncTorchDynamicLayerFrontMode")
+
+
+def _composing(kernel: Any, *args: Any) -> Any:
+    with made_inside.composing():
+        return kernel(*args)
 
 
 class _MadeOn(TorchDispatchMode):
@@ -88,13 +112,29 @@ def _on_first(compose: Any, *args: Any, **kwargs: Any) -> Any:
     return made
 
 
+def _pinverse_within(compose: Any, inputs: Any, *, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Any:
+    """native/LinearAlgebra.cpp, get_atol_rtol: tolerances that are numbers become tensors, on the GPU."""
+    home = device_of(inputs)
+    if home is CPU or inputs.dim() < 2 or not (inputs.is_floating_point() or inputs.is_complex()):
+        return compose(inputs, atol=atol, rtol=rtol, hermitian=hermitian)
+    if rtol is None:
+        rtol = 0.0 if atol is not None and atol > 0 else torch.finfo(inputs.dtype).eps * max(inputs.shape[-2:])
+    return _pinverse_of(inputs, atol or 0.0, rtol, hermitian, home)
+
+
 def _pinverse(compose: Any, inputs: Any, rcond: float = 1e-15, hermitian: bool = False) -> Any:
     """native/LinearAlgebra.cpp, pinverse and linalg_pinv: a tolerance that is a number becomes a tensor, on the GPU."""
     home = device_of(inputs)
     if home is CPU:
         return compose(inputs, rcond, hermitian) if hermitian else compose(inputs, rcond)
-    atol, rtol = (wrap(torch.ops.aten.full.default([], x, dtype=torch.float64), home) for x in (0.0, rcond))
-    return torch.ops.aten.linalg_pinv.atol_rtol_tensor(inputs, atol=atol, rtol=rtol, hermitian=hermitian)
+    return _pinverse_of(inputs, 0.0, rcond, hermitian, home)
+
+
+def _pinverse_of(inputs: Any, atol: float, rtol: float, hermitian: bool, home: torch.device) -> Any:
+    tolerances = [wrap(torch.ops.aten.full.default([], x, dtype=torch.float64), home) for x in (atol, rtol)]
+    return torch.ops.aten.linalg_pinv.atol_rtol_tensor(
+        inputs, atol=tolerances[0], rtol=tolerances[1], hermitian=hermitian
+    )
 
 
 def _sparse_product(compose: Any, first: Any, second: Any, *args: Any) -> Any:

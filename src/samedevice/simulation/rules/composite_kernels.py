@@ -68,6 +68,17 @@ def add(contributions: Iterable[tuple[str, Kernel]]) -> None:
                 register(operator.name(), key, functools.partial(kernel, composition), False)
 
 
+def replace(kernels: Iterable[tuple[str, Kernel]], key: str) -> None:
+    """Put kernels in the place of PyTorch's own at a dispatch key; each is called with the operator's arguments."""
+    library = torch.library.Library("aten", "IMPL")
+    state.now.libraries.append(library)
+    register: Any = library.m.impl
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Warning only once for all operators")  # that a kernel was there before
+        for name, kernel in kernels:
+            register(name, key, kernel, False)
+
+
 def of(operator: Any) -> Kernel | None:
     """The kernel in front of `operator`, if there is one."""
     return _kernels.get(operator)

@@ -25,6 +25,7 @@ def start() -> None:
         warnings.filterwarnings("ignore", "Warning only once for all operators")  # that a kernel was there before
         library.impl("empty.memory_format", _empty, "CUDA", allow_override=True)
         library.impl("empty_strided", _empty_strided, "CUDA", allow_override=True)
+        library.impl("_efficientzerotensor", _zeros_without_memory, "CUDA", allow_override=True)
         for name in ("tril_indices", "triu_indices"):  # made by kernels of their own (native/cuda/TensorFactories.cu)
             library.impl(name, functools.partial(_indices, getattr(torch.ops.aten, name)), "CUDA", allow_override=True)
 
@@ -44,6 +45,13 @@ def _empty_strided(
     _refuse_pinned(pin_memory)
     make = torch.ops.aten.empty_strided.default
     return wrap(make(size, stride, dtype=dtype, layout=layout, device="cpu"), resolve(device))
+
+
+def _zeros_without_memory(
+    size: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None
+) -> torch.Tensor:
+    make = torch.ops.aten._efficientzerotensor.default
+    return wrap(make(size, dtype=dtype, layout=layout, device="cpu"), resolve(device))
 
 
 def _indices(make: Any, *args: Any, device: Any = None, **options: Any) -> torch.Tensor:

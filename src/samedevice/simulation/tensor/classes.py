@@ -2,11 +2,16 @@
 
 On CUDA a tensor's class says nothing of its device: `type(model.weight)` is nn.Parameter anywhere. A simulated tensor
 needs a class of its own, for the Python dispatch key. So each class of tensors has a twin, which derives from
-SimulatedTensor and from it, bears its name, equals it, and makes it when called. Only `type(x) is nn.Parameter` can
-tell them apart: `==`, `in`, dictionaries, isinstance and printing cannot.
+SimulatedTensor and from it, bears its name, equals it, knows its instances, and makes it when called. Only
+`type(x) is nn.Parameter` can tell them apart: `x.__class__ is nn.Parameter`, `==`, `in`, dictionaries, isinstance,
+functools.singledispatch and printing cannot.
+
+A tensor of exactly torch.Tensor could not be told from one on the CPU when the simulation has ended, and torch.Tensor
+is again what it was: it would compute there, and say that it is there.
 """
 
 import functools
+import operator
 import weakref
 from typing import Any, NoReturn
 
@@ -17,7 +22,11 @@ from samedevice.simulation.class_stand_ins import InPlace, pickle_as_original
 # A twin lives as long as a tensor of it: a program that makes classes in a loop does not gather them.
 _twins: "weakref.WeakValueDictionary[type, type]" = weakref.WeakValueDictionary()
 _of_torch: list[type] = []  # of torch's own classes, which stay
-simulated: Any = None  # the twin of torch.Tensor, SimulatedTensor
+simulated: Any = None  # the twin of torch.Tensor
+_common: Any = None  # what all twins derive from, SimulatedTensor
+
+# `tensor.__class__ = kind` of exactly this class.
+assign = object.__dict__["__class__"].__set__
 
 
 class Twin(InPlace, type(torch.nn.Parameter)):  # type: ignore[misc]
@@ -26,7 +35,11 @@ class Twin(InPlace, type(torch.nn.Parameter)):  # type: ignore[misc]
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         return cls.original(*args, **kwargs)  # `type(parameter)(data, requires_grad=...)`
 
-    __instancecheck__ = type.__instancecheck__  # nn.Parameter's looks for a mark on the tensor first
+    # Read and called by C alone: C++ asks at each operator whose tensors are of several classes.
+    __instancecheck__ = property(operator.attrgetter("knows"))
+
+    def __subclasscheck__(cls, subclass: Any) -> bool:
+        return issubclass(original_of(subclass), cls.original)
 
 
 def original_of(kind: Any) -> Any:
@@ -78,14 +91,21 @@ def refuse_class(kind: type) -> NoReturn:
 def _make(original: type) -> type:
     if dispatches_itself(original):
         refuse_class(original)
-    members = {"original": original, "__doc__": original.__doc__}
-    members |= {name: getattr(original, name) for name in ("__module__", "__qualname__")}
-    twin: Any = _type_of_twins(type(original))(original.__name__, (_twins[torch.Tensor], original), members)
+    members = _members(original)
+    twin: Any = _type_of_twins(type(original))(original.__name__, (_common, original), members)
     if original is not torch.nn.Parameter:
         # Set now: of a class with a __torch_dispatch__, torch disables the default one when it is made.
         holder = next(base for base in original.__mro__ if "__torch_function__" in vars(base))
         twin.__torch_function__ = vars(holder)["__torch_function__"]
     return twin
+
+
+def _members(original: Any) -> dict[str, Any]:
+    """What a twin has by itself. nn.Parameter looks for a mark on a tensor, too: here its class counts."""
+    knows = type.__instancecheck__.__get__(original)
+    return {"original": original, "knows": knows} | {
+        name: getattr(original, name) for name in ("__doc__", "__module__", "__qualname__")
+    }
 
 
 @functools.cache
@@ -96,9 +116,14 @@ def _type_of_twins(kind: type) -> type[Twin]:
     return found
 
 
-def register(twin: type) -> None:
-    """Make this class the twin of torch.Tensor."""
-    global simulated
-    simulated = _twins[torch.Tensor] = twin
-    twin.__doc__ = torch.Tensor.__doc__
-    _of_torch.append(twin)
+def set_class(tensor: torch.Tensor, kind: type) -> None:
+    """`tensor.__class__ = kind`, as a program says it of a tensor on a simulated GPU."""
+    assign(tensor, twin_of(kind))
+
+
+def register(common: type) -> None:
+    """Let the twins derive from this class, and make that of torch.Tensor."""
+    global simulated, _common
+    _common = common
+    simulated = _twins[torch.Tensor] = Twin("Tensor", (common,), _members(torch.Tensor))
+    _of_torch.append(simulated)

@@ -21,9 +21,10 @@ from samedevice.simulation.device.devices import CPU, device_of, resolve
 from samedevice.simulation.rules import kernel_names
 from samedevice.simulation.rules.layout_errors import reworded
 from samedevice.simulation.stand_ins import ABSENT, at_the_caller, modes_are_asked, overridden, stand_in
-from samedevice.simulation.tensor import fake, functorch, ownership, sparse
+from samedevice.simulation.tensor import batched_gradients, classes, fake, functorch, ownership, sparse
 from samedevice.simulation.tensor.classes import dispatches_itself, is_jagged, refuse_class
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
+from samedevice.simulation.tensor.transfers import move
 from samedevice.simulation.tensor.wrapping import unwrap, wrap
 
 _MADE_FROM_DATA = ("tensor", "as_tensor", "asarray")
@@ -261,7 +262,7 @@ def like(original: Any) -> Any:
     ) -> torch.Tensor:
         if (
             is_short
-            and type(source) is SimulatedTensor
+            and type(source) is classes.simulated
             and device is None
             and pin_memory is False
             and source._samedevice_device is not CPU
@@ -278,7 +279,7 @@ def like(original: Any) -> Any:
                 return original(source, *args, device=device, pin_memory=pin_memory, **kwargs)  # PyTorch refuses this
             return _pinned(made_like(source, *args, device=device, **kwargs))
         kind = type(source)
-        is_usual = kind is SimulatedTensor or kind is torch.Tensor
+        is_usual = kind is classes.simulated or kind is torch.Tensor
         if not is_usual and is_jagged(kind):
             with dispatch_modes.asking():
                 return original(source, *args, **kwargs, **({} if device is None else {"device": resolve(device)}))
@@ -292,6 +293,8 @@ def like(original: Any) -> Any:
             target = here if device is None else resolve(device)
         except TypeError:
             return original(source, *args, device=device, **kwargs)  # PyTorch refuses this
+        if batched_gradients.is_batched(source):
+            return move(original(source, *args, **kwargs), target)
         if functorch.is_wrapped(source) and fake.is_fake(source):
             return original(source, *args, **({} if device is None else {"device": target}), **kwargs)
         if target.type != "cuda":

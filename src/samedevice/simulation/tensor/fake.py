@@ -20,8 +20,10 @@ from torch.fx.experimental import proxy_tensor
 from torch.utils._pytree import tree_leaves
 
 from samedevice.simulation import state
-from samedevice.simulation.device.devices import ENDED
+from samedevice.simulation.device import dispatch_modes
+from samedevice.simulation.device.devices import CPU, ENDED, device_of
 from samedevice.simulation.device.in_cpp import for_cpp, meant
+from samedevice.simulation.rules import judgement
 from samedevice.simulation.tensor import functorch
 from samedevice.simulation.tensor.classes import Twin
 
@@ -105,9 +107,28 @@ def _dispatch_of_mode(mode: type) -> Any:
             # torch.tensor(data, device="cuda")
             is_constant = self.may_turn_const(args[0])
             return self.fake_tensor_converter.from_real_tensor(self, args[0], make_constant=is_constant)
-        return _told(func, original(self, func, _without_twins(types), args, _with_meant(kwargs)))
+        kwargs = _with_meant(kwargs)
+        if mode is proxy_tensor.ProxyTorchDispatchMode:
+            kwargs = _with_home(self, args, kwargs)
+        return _told(func, original(self, func, _without_twins(types), args, kwargs))
 
     return dispatch
+
+
+def _with_home(mode: Any, args: Any, kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The arguments of an operator that is recorded; C++ names the CPU where it means "where my input is".
+
+    A formula of a derivative makes zeros without a tensor among the arguments. They belong to the operator before it.
+    What a program makes says whether it is pinned, and what C++ makes like a tensor has that one's layout instead.
+    """
+    home = next((device_of(x) for x in judgement.tensors_of(args, kwargs) if isinstance(type(x), Twin)), None)
+    if home is not None:
+        mode._samedevice_home = home
+    elif "layout" in kwargs and "pin_memory" not in kwargs and next(judgement.tensors_of(args, kwargs), None) is None:
+        home = getattr(mode, "_samedevice_home", None)
+    if home is None or kwargs.get("device") != CPU or dispatch_modes.asked():
+        return kwargs
+    return {**kwargs, "device": home}
 
 
 def _told(func: Any, result: Any) -> Any:

@@ -17,6 +17,7 @@ from samedevice.simulation.device.devices import device_of
 from samedevice.simulation.device.in_cpp import meant
 from samedevice.simulation.rules import made_inside
 from samedevice.simulation.stand_ins import overridden
+from samedevice.simulation.tensor import batched_gradients
 from samedevice.simulation.tensor.classes import is_jagged
 
 _device, _get_device = torch.Tensor.device, torch.Tensor.get_device
@@ -25,8 +26,6 @@ _numpy = torch.Tensor.numpy
 is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
 unwrapped = torch._C._functorch.get_unwrapped
 _functorch = torch._C._functorch
-_BATCHED = torch._C._dispatch_key_parse("Batched")
-_add_batch_dim = torch._add_batch_dim
 _vmap_increment_nesting = vmap.vmap_increment_nesting
 
 
@@ -38,13 +37,14 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
         yield owner, "get_device", get_device
     yield torch.Tensor, "numpy", numpy
     yield vmap, "vmap_increment_nesting", vmap_increment_nesting
-    yield torch, "_add_batch_dim", _batched
 
 
 def device(self: torch.Tensor) -> torch.device:
     """Tensor.device, also of a tensor that torch.func has wrapped around a simulated one."""
     if is_wrapped(self):
         return unwrapped(self).device
+    if batched_gradients.running and batched_gradients.is_batched(self):
+        return batched_gradients.held(self).device
     if is_jagged(type(self)) and "_values" in self.__dict__:
         home: torch.device = self._values.device
         return home
@@ -74,14 +74,11 @@ def get_device(self: torch.Tensor) -> int:
 
 @functools.wraps(_numpy)
 def numpy(self: torch.Tensor, *, force: bool = False) -> Any:
-    if not force and is_wrapped(self) and not overridden(self) and device(self).type == "cuda":
-        return unwrapped(self).numpy()  # refused, by its own method
+    if not force and not overridden(self):
+        inner = unwrapped(self) if is_wrapped(self) else batched_gradients.held(self)
+        if inner is not self and inner.device.type == "cuda":
+            return inner.numpy()  # refused, by its own method
     return _numpy(self, force=force)
-
-
-def is_batched(tensor: torch.Tensor) -> bool:
-    """Whether this is one of autograd.grad(is_grads_batched=True), which does not say what it holds."""
-    return torch._C._dispatch_keys(tensor).has(_BATCHED)
 
 
 def in_vmap(tensor: torch.Tensor) -> bool:
@@ -91,13 +88,6 @@ def in_vmap(tensor: torch.Tensor) -> bool:
             return True
         tensor = unwrapped(tensor)
     return False
-
-
-def _batched(tensor: torch.Tensor, *args: int) -> torch.Tensor:
-    """What autograd.grad(is_grads_batched=True) wraps: the wrapper says of its tensor's device nothing by itself."""
-    batched = _add_batch_dim(tensor, *args)
-    batched._samedevice_device = device_of(tensor)
-    return batched
 
 
 @contextlib.contextmanager
@@ -115,4 +105,6 @@ def beneath(function: Callable[[torch.Tensor], torch.Tensor], tensor: torch.Tens
     inner = beneath(function, unwrapped(tensor))
     if _functorch.is_batchedtensor(tensor):
         return _functorch._add_batch_dim(inner, _functorch.maybe_get_bdim(tensor), level)
+    if _functorch.is_functionaltensor(tensor):
+        return _functorch._wrap_functional_tensor(inner, level)
     return _functorch._wrap_for_grad(inner, level)

@@ -15,6 +15,7 @@ from torch.utils._pytree import tree_map_only
 
 from samedevice.simulation import state
 from samedevice.simulation.rules import judgement
+from samedevice.simulation.tensor.classes import Twin, assign
 from samedevice.simulation.tensor.dispatch import NO_GRADIENTS_OF_NESTED
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 
@@ -23,10 +24,10 @@ _OF_THEIR_OWN = (_KEY, "CompositeImplicitAutograd")  # other tensors are compose
 _ALONE = torch._C.DispatchKeySet(torch._C.DispatchKey.AutogradNestedTensor)
 
 
-class _Claiming(SimulatedTensor):
+class _Claiming(SimulatedTensor, metaclass=Twin):
     """A nested tensor that requires a gradient."""
 
-    original = torch.Tensor
+    original, knows = torch.Tensor, torch.Tensor.__instancecheck__
     __torch_function__ = torch._C._disabled_torch_function_impl
     requires_grad = True
     is_leaf = False
@@ -71,7 +72,7 @@ def claimed(tensor: torch.Tensor, is_leaf: bool = False) -> torch.Tensor:
     if not isinstance(tensor, SimulatedTensor):  # on the CPU, where autograd knows nested tensors; no Function does
         tensor.requires_grad_().register_hook(_refuse)
         return tensor
-    tensor.__class__ = _Claiming
+    assign(tensor, _Claiming)
     if is_leaf:
         tensor.is_leaf = True
     return tensor

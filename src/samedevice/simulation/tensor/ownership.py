@@ -6,6 +6,7 @@ of it, and what a hook unpacks for backward, C++ alone holds. So these are tenso
 CPU: C++ makes none of that class. When a transform hands one back to the program, it is a plain tensor again.
 """
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,6 +22,7 @@ from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 from samedevice.simulation.tensor.wrapping import unwrap, wrap
 
 _add_batch_dim, _remove_batch_dim = vmap._add_batch_dim, vmap._remove_batch_dim
+_unpack_dual = forward_ad.unpack_dual
 _make_dual, _unwrap_for_grad = forward_ad.make_dual, eager_transforms._unwrap_for_grad
 _init_hooks = saved_tensors_hooks.__init__
 _register_hooks_of_one = torch._C._autograd.SavedTensor.register_hooks
@@ -34,6 +36,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     yield vmap, "_add_batch_dim", lambda tensor, *args: _add_batch_dim(owned(tensor), *args)
     yield vmap, "_remove_batch_dim", lambda tensor, *args: plain(_remove_batch_dim(tensor, *args))
     yield forward_ad, "make_dual", _made_dual
+    yield forward_ad, "unpack_dual", _unpacked
     yield eager_transforms, "_unwrap_for_grad", lambda tensor, *args: plain(_unwrap_for_grad(tensor, *args))
     yield saved_tensors_hooks, "__init__", _init
     yield torch._C._autograd.SavedTensor, "register_hooks", _register_hooks
@@ -107,6 +110,19 @@ def _made_dual(tensor: torch.Tensor, tangent: torch.Tensor, *, level: int | None
     if isinstance(dual, SimulatedTensor):
         dual._samedevice_tangent = tangent
     return dual
+
+
+@functools.wraps(_unpack_dual)
+def _unpacked(tensor: torch.Tensor, *, level: int | None = None) -> Any:
+    """unpack_dual; a tangent of zeros that a formula has made for itself is where the tensor is."""
+    dual = _unpack_dual(tensor, level=level)
+    if dual.tangent is None or not _layers(dual.tangent)[-1]._is_zerotensor():
+        return dual
+    home = device_of(dual.primal)
+    if home.type != "cuda" or device_of(dual.tangent) is not CPU:
+        return dual
+    # Written out: without memory, what is computed of them would be made by C++, on the CPU.
+    return dual._replace(tangent=wrap(dual.tangent.clone(), home))
 
 
 class _Packed:

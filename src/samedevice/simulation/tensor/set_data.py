@@ -12,7 +12,8 @@ import torch
 
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.rules.errors import found_two_devices
-from samedevice.simulation.tensor.classes import original_of, twin_of
+from samedevice.simulation.tensor import classes
+from samedevice.simulation.tensor.classes import assign, original_of, twin_of
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 from samedevice.simulation.tensor.wrapping import unwrap, wrap
 
@@ -70,11 +71,13 @@ def _switch(tensor: Any, device: torch.device) -> Any:
     torch._C._swap_tensor_impl(tensor, other)
     if device is CPU:
         del tensor._samedevice_device
-        tensor.__class__, other.__class__ = original_of(type(tensor)), SimulatedTensor
+        assign(tensor, original_of(type(tensor)))
+        assign(other, classes.simulated)
         other._samedevice_device = place
     else:
         tensor._samedevice_device = device
-        tensor.__class__, other.__class__ = twin_of(type(tensor)), torch.Tensor
+        assign(tensor, twin_of(type(tensor)))
+        assign(other, torch.Tensor)
         del other._samedevice_device
     return other
 

@@ -7,6 +7,7 @@ they differ, judgement.judge decides as PyTorch's CUDA build would. Its C++ devi
 autograd ends the process on a CPU build.
 """
 
+import operator
 import textwrap
 from collections import OrderedDict
 from typing import Any, NoReturn
@@ -17,17 +18,26 @@ from samedevice.simulation import stand_ins
 from samedevice.simulation.device import dispatch_modes, sync_debug
 from samedevice.simulation.device.devices import CPU
 from samedevice.simulation.rules import errors, layout_kinds
+from samedevice.simulation.stand_ins import modes_are_asked
 from samedevice.simulation.tensor import classes, dispatch, reshaping, wrapping
+from samedevice.simulation.tensor.told_to_modes import told, told_getter, told_without_class
 from samedevice.simulation.tensor.wrapping import below, unwrap, wrap
 
 _requires_grad = torch.Tensor.requires_grad
+_device, _is_cuda, _is_cpu = (told_getter(name) for name in ("device", "is_cuda", "is_cpu"))
 
 
-class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
-    """A tensor on a simulated GPU, made by the simulation's factories and moves, never by hand."""
+class SimulatedTensor(torch.Tensor):
+    """A tensor on a simulated GPU, made by the simulation's factories and moves, never by hand.
 
-    original = torch.Tensor
+    No tensor is of this very class: it is what their classes, the twins, have in common (classes.py). So it tells them
+    from all others, whatever a program asks of the twins.
+    """
+
     _samedevice_device: torch.device
+
+    # Read by C alone, as it is read where `isinstance` finds no other reason.
+    __class__ = property(operator.attrgetter("original"), classes.set_class)
 
     __torch_function__ = torch._C._disabled_torch_function_impl
 
@@ -37,18 +47,21 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
 
     # What Python asks of a tensor directly, without an operator.
 
+    # Read often, so that each asks for modes itself.
+
     @property
     def device(self) -> torch.device:
-        return self._samedevice_device
+        return _device(self) if modes_are_asked() else self._samedevice_device
 
     @property
     def is_cuda(self) -> bool:
-        return self._samedevice_device is not CPU
+        return _is_cuda(self) if modes_are_asked() else self._samedevice_device is not CPU
 
     @property
     def is_cpu(self) -> bool:
-        return self._samedevice_device is CPU
+        return _is_cpu(self) if modes_are_asked() else self._samedevice_device is CPU
 
+    @told
     def get_device(self) -> int:
         return -1 if self._samedevice_device is CPU else self._samedevice_device.index
 
@@ -65,11 +78,13 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
     # Read by C alone, as it is read at every step.
     requires_grad = property(_requires_grad.__get__, _set_requires_grad)
 
+    @told
     def untyped_storage(self) -> torch.UntypedStorage:
         storage = super().untyped_storage()
         storage._samedevice_device = self._samedevice_device
         return storage
 
+    @told
     def tolist(self) -> Any:
         if self.layout is not torch.strided:
             raise RuntimeError(  # native/TensorConversions.cpp, to
@@ -82,6 +97,7 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
         sync_debug.copies(self, CPU, False)
         return unwrap(self).tolist()
 
+    @told_without_class
     def numpy(self, *, force: bool = False) -> Any:
         if self.layout is not torch.strided:
             return unwrap(self).numpy()  # PyTorch refuses this
@@ -97,15 +113,18 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
             "Use Tensor.cpu() to copy the tensor to host memory first."
         )
 
+    @told
     def apply_(self, callable: Any) -> NoReturn:
         raise TypeError("apply_ is only implemented on CPU tensors")  # torch/csrc/utils/tensor_apply.cpp
 
+    @told
     def map_(self, other: Any, callable: Any) -> NoReturn:
         if other.type() != self.type():
             expected, given = (errors.type_in_errors(x.type()) for x in (self, other))
             raise TypeError(f"map_: expected {expected} for 'other' (got {given})")
         raise TypeError("map_ is only implemented on CPU tensors")
 
+    @told
     def map2_(self, x: Any, y: Any, callable: Any) -> NoReturn:
         for name, other in (("x", x), ("y", y)):
             if other.type() != self.type():
@@ -113,6 +132,7 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
                 raise TypeError(f"map2_: expected {expected} for argument '{name}' (got {given})")
         raise TypeError("map2_ is only implemented on CPU tensors")
 
+    @told_without_class
     def record_stream(self, stream: Any) -> None:
         """Nothing is asynchronous here, so no memory can be reused too early."""
         if not isinstance(stream, torch.Stream):
@@ -120,10 +140,12 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
         if self.is_nested or self.layout is not torch.strided:
             super().record_stream(stream)  # PyTorch refuses this
 
+    @told
     def __format__(self, spec: str) -> str:
-        plain = type(self) is SimulatedTensor
+        plain = type(self) is classes.simulated
         return format(self.item(), spec) if plain and self.dim() == 0 else object.__format__(self, spec)
 
+    @told
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
         if type(self) is classes.twin_of(torch.nn.Parameter):
             return "Parameter containing:\n" + repr(wrap(self, self.device).requires_grad_(self.requires_grad))
@@ -140,7 +162,7 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
         if failed is not None:
             raise failed
         # torch prints the class's name for a subclass; "Tensor(" and "tensor(" are equally long, so columns stay.
-        unnamed = type(self) is SimulatedTensor and text.startswith("Tensor(")
+        unnamed = type(self) is classes.simulated and text.startswith("Tensor(")
         return "tensor(" + text.removeprefix("Tensor(") if unnamed else text
 
     # What a file holds, and what a copy is made of, is a CUDA tensor: whoever loads it needs torch, not this class.
@@ -159,11 +181,12 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
                 where = self.storage_offset(), tuple(self.size()), self.stride()
                 rebuild = torch._utils._rebuild_tensor_v2
                 arguments = storage, *where, self.requires_grad, OrderedDict()
-            if type(self) is SimulatedTensor and not state:
+            if type(self) is classes.simulated and not state:
                 return rebuild, arguments
             return reduced[0], (rebuild, classes.original_of(kind), arguments, state)
         return reduced
 
+    @told
     def __deepcopy__(self, memo: Any) -> Any:
         if self.layout not in (torch.strided, torch.sparse_coo):
             self.untyped_storage()  # PyTorch refuses this
@@ -172,7 +195,5 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
         return copied
 
 
-SimulatedTensor.__name__ = SimulatedTensor.__qualname__ = "Tensor"
-SimulatedTensor.__module__ = "torch"
 classes.register(SimulatedTensor)
-stand_ins.register(SimulatedTensor)
+stand_ins.register(classes.simulated)

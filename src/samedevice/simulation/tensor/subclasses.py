@@ -12,7 +12,8 @@ from torch.nested._internal import nested_tensor
 
 from samedevice.simulation.device.devices import CPU, device_of, resolve
 from samedevice.simulation.device.in_cpp import for_cpp
-from samedevice.simulation.tensor.classes import holds_tensors, original_of, refuse_class, twin_of
+from samedevice.simulation.tensor import classes
+from samedevice.simulation.tensor.classes import assign, holds_tensors, original_of, refuse_class, twin_of
 from samedevice.simulation.tensor.dispatch import refuse_gradients_of_nested
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 from samedevice.simulation.tensor.wrapping import meet_holders, unwrap
@@ -54,11 +55,12 @@ def make_subclass(cls: Any, data: Any, require_grad: bool = False, **options: An
     """The same memory, detached, as a `cls`."""
     if not isinstance(data, SimulatedTensor):
         return _make_subclass(original_of(cls), data, require_grad, **options)
-    if require_grad:
-        refuse_gradients_of_nested([data])
-    made: Any = _make_subclass(SimulatedTensor, unwrap(data), require_grad)
-    made._samedevice_device = data.device
-    made.__class__ = twin_of(cls)
+    with torch._C.DisableTorchFunction():  # a mode hears nothing of it
+        if require_grad:
+            refuse_gradients_of_nested([data])
+        made: Any = _make_subclass(classes.simulated, unwrap(data), require_grad)
+        made._samedevice_device = data.device
+    assign(made, twin_of(cls))
     return made
 
 
@@ -97,5 +99,5 @@ def as_subclass(self: torch.Tensor, cls: Any) -> Any:
         return _as_subclass(self, original_of(cls))
     with torch._C.DisableTorchFunctionSubclass():
         made: Any = torch.ops.aten.alias(self)
-    made.__class__ = twin_of(cls)
+    assign(made, twin_of(cls))
     return made

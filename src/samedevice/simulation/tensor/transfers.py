@@ -16,8 +16,8 @@ from samedevice.simulation.device import dispatch_modes, pinned_memory, streams,
 from samedevice.simulation.device.devices import CPU, device_of, resolve
 from samedevice.simulation.rules import layout_errors
 from samedevice.simulation.stand_ins import ABSENT, overridden
-from samedevice.simulation.tensor import fake, functorch, nested_gradients
-from samedevice.simulation.tensor.classes import dispatches_itself, holds_tensors, is_jagged, refuse_class, twin_of
+from samedevice.simulation.tensor import batched_gradients, fake, functorch, nested_gradients
+from samedevice.simulation.tensor.classes import dispatches_itself, holds_tensors, is_jagged, refuse_class
 from samedevice.simulation.tensor.method_arguments import arguments_first, subclasses_first
 from samedevice.simulation.tensor.set_data import exchange, moved_after
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
@@ -75,8 +75,6 @@ class _ToCopy(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> Any:
         dtype = None if gradient.dtype == ctx.source_dtype else ctx.source_dtype
-        if functorch.is_batched(gradient):
-            return _copied_seen(gradient, ctx.source, dtype, None, False), None, None, None, None
         return move(gradient, ctx.source, dtype), None, None, None, None
 
     @staticmethod
@@ -97,6 +95,8 @@ def move(
         if dtype is None and memory_format in (None, torch.preserve_format):
             return tensor
         return _to(tensor, tensor.dtype if dtype is None else dtype, memory_format=memory_format)
+    if batched_gradients.is_batched(tensor):
+        return batched_gradients.beneath(lambda held: move(held, device, dtype, memory_format), tensor)
     if holds_tensors(type(tensor)) and device.type in ("cuda", "cpu"):
         return _ToCopy.apply(tensor, device, dtype, memory_format, non_blocking)
     if dispatches_itself(type(tensor)) or (functorch.is_wrapped(tensor) and fake.is_fake(tensor)):
@@ -205,6 +205,8 @@ def type_(self: torch.Tensor, dtype: Any = None, non_blocking: bool = False, **k
         if holds_tensors(type(self)):
             return type_(self._values if is_jagged(type(self)) else self._masked_data)
         if not isinstance(self, SimulatedTensor):
+            if batched_gradients.is_batched(self) and device_of(self) is not CPU:
+                return _type(self).replace("torch.", "torch.cuda.", 1)
             return _type(self).replace("torch.meta.", "torch.cuda.") if _is_fake_on_gpu(self) else _type(self)
         try:
             return _type(unwrap(self)).replace("torch.", "torch.cuda." if self.is_cuda else "torch.", 1)
@@ -267,7 +269,7 @@ def materialize(self: Any, shape: Any, device: Any = None, dtype: Any = None) ->
         device=self.data.device if device is None else device,
         dtype=self.data.dtype if dtype is None else dtype,
     )
-    self.__class__ = twin_of(self.cls_to_become) if isinstance(self, SimulatedTensor) else self.cls_to_become
+    self.__class__ = self.cls_to_become
 
 
 def _get_data(self: torch.Tensor) -> torch.Tensor:
