@@ -10,7 +10,6 @@ asks it, and may call back, with nothing to override any more.
 
 import functools
 import inspect
-import sys
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
@@ -107,21 +106,3 @@ def _member(owner: type, name: str, original: Any, replacement: Any) -> Any:
         replacement.__name__, replacement.__module__ = name, owner.__module__
         replacement.__qualname__ = f"{owner.__qualname__}.{name}"
     return replacement
-
-
-_call = compile("function(*args, **kwargs)", "<the caller's file>", "eval")
-
-
-def at_the_caller(function: Any, *args: Any, **kwargs: Any) -> Any:
-    """Call PyTorch's function, which may warn, as if the line of the program did that called the stand-in.
-
-    A warning of C++ is shown for the innermost line of Python, and once for each line: here it would be ours.
-    """
-    caller: Any = sys._getframe(1)
-    while caller.f_back is not None and caller.f_globals.get("__name__", "").startswith("samedevice.simulation."):
-        caller = caller.f_back
-    code = _call.replace(co_filename=caller.f_code.co_filename, co_firstlineno=caller.f_lineno)
-    try:
-        return eval(code, caller.f_globals, {"function": function, "args": args, "kwargs": kwargs})
-    except BaseException as error:
-        raise error.with_traceback(None)  # noqa: B904 - that frame is no line of the program's

@@ -17,7 +17,7 @@ from torch.backends.cuda import cuFFTPlanCache, cuFFTPlanCacheManager
 from samedevice.simulation import state
 from samedevice.simulation.device import devices, events, generators, pinned_memory, properties, streams, sync_debug
 from samedevice.simulation.device.properties import NAME as NAME
-from samedevice.simulation.patches import autocast, compilers, memory, torch_dynamo
+from samedevice.simulation.patches import autocast, compilers, memory, torch_dynamo, warned_lines
 from samedevice.simulation.rules import determinism
 from samedevice.simulation.tensor import allocation
 
@@ -108,6 +108,7 @@ def start() -> None:
     """What is not put in place by name."""
     allocation.start()
     torch_dynamo.start()
+    warned_lines.start()
     _observe(determinism.check, torch._C._get_deterministic_algorithms())
 
 
@@ -115,6 +116,7 @@ def stop() -> None:
     """What is not put back by name."""
     autocast.stop()
     torch_dynamo.stop()
+    warned_lines.stop()
 
 
 def _nothing(*args: Any, **kwargs: Any) -> None:
