@@ -82,17 +82,42 @@ def in_place_of(owner: Any, name: str, original: Any, replacement: Any) -> Any:
     """The replacement for `owner.name` as programs are to see it; pickle finds it by its module and name."""
     if isinstance(owner, type):
         return _member(owner, name, inspect.getattr_static(owner, name, None), replacement)
+    if owner is torch._C and name.startswith("_accelerator_") and isinstance(original, BuiltinFunctionType):
+        return _read_by_pybind(original, replacement)
     if owner in (torch, torch.fft) and isinstance(original, BuiltinFunctionType):
         replacement = stand_in(original, replacement)
         replacement.__module__, replacement.__qualname__ = owner.__name__, name
     return replacement
 
 
+def _read_by_pybind(original: Any, replacement: Any) -> Any:
+    """The replacement for a function of torch.accelerator, whose arguments pybind11 refuses in its words.
+
+    PyTorch's own reads them before it looks for an accelerator.
+    """
+
+    def function(*args: Any) -> Any:
+        try:
+            return replacement(*args)
+        except TypeError as error:
+            try:
+                original(*args)
+            except TypeError as refused:
+                raise refused.with_traceback(None) from None
+            except RuntimeError:  # it found nothing to refuse, and no accelerator
+                pass
+            raise error
+
+    return function
+
+
 def _member(owner: type, name: str, original: Any, replacement: Any) -> Any:
     """The replacement for an attribute of a class, with the name, the signature and the documentation of PyTorch's."""
     if isinstance(replacement, property):
         doc = replacement.__doc__ if original is None else original.__doc__
-        return property(replacement.fget, replacement.fset, replacement.fdel, doc)
+        # What cannot be written or deleted, PyTorch's own refuses in its words.
+        setter = replacement.fset or getattr(original, "__set__", None)
+        return property(replacement.fget, setter, replacement.fdel or getattr(original, "__delete__", None), doc)
     if isinstance(replacement, (staticmethod, classmethod)):
         original = getattr(original, "__func__", original)
         return type(replacement)(_member(owner, name, original, replacement.__func__))

@@ -37,17 +37,19 @@ class SimulatedTensor(torch.Tensor, metaclass=classes.Twin):
 
     # What Python asks of a tensor directly, without an operator.
 
-    @property
-    def device(self) -> torch.device:
+    def _device(self) -> torch.device:
         return self._samedevice_device
 
-    @property
-    def is_cuda(self) -> bool:
+    def _is_cuda(self) -> bool:
         return self._samedevice_device is not CPU
 
-    @property
-    def is_cpu(self) -> bool:
+    def _is_cpu(self) -> bool:
         return self._samedevice_device is CPU
+
+    # To write or delete them, PyTorch's own refuses in its words.
+    device: Any = property(_device, torch.Tensor.device.__set__, torch.Tensor.device.__delete__)
+    is_cuda: Any = property(_is_cuda, torch.Tensor.is_cuda.__set__, torch.Tensor.is_cuda.__delete__)
+    is_cpu: Any = property(_is_cpu, torch.Tensor.is_cpu.__set__, torch.Tensor.is_cpu.__delete__)
 
     def get_device(self) -> int:
         return -1 if self._samedevice_device is CPU else self._samedevice_device.index
