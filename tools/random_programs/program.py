@@ -202,10 +202,13 @@ class Program:
 
     def __str__(self) -> str:
         """The program, to be pasted and run. The comment behind a line is the error that is expected there."""
-        start = ["import torch", "from torch.nn import functional as F", "from samedevice import simulate_cuda"]
-        start += ["from torch.utils.checkpoint import checkpoint", ""]
-        if any("torch.ops.random_programs" in line for line in self.lines):
-            start.insert(2, "from random_programs import operators")
+        start = ["import torch", "from torch.nn import functional as F", "from samedevice import simulate_cuda", ""]
+        for name, line in (
+            ("checkpoint(", "from torch.utils.checkpoint import checkpoint"),
+            ("torch.ops.random_programs", "from random_programs import operators"),
+        ):
+            if any(name in each for each in self.lines):
+                start.insert(2, line)
         body: list[str] = []
         for line in self.lines:
             text, _, error = line.partition("  # ")

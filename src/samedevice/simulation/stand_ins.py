@@ -10,7 +10,6 @@ asks it, and may call back, with nothing to override any more.
 
 import functools
 import inspect
-import sys
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
@@ -83,17 +82,42 @@ def in_place_of(owner: Any, name: str, original: Any, replacement: Any) -> Any:
     """The replacement for `owner.name` as programs are to see it; pickle finds it by its module and name."""
     if isinstance(owner, type):
         return _member(owner, name, inspect.getattr_static(owner, name, None), replacement)
+    if owner is torch._C and name.startswith("_accelerator_") and isinstance(original, BuiltinFunctionType):
+        return _read_by_pybind(original, replacement)
     if owner in (torch, torch.fft) and isinstance(original, BuiltinFunctionType):
         replacement = stand_in(original, replacement)
         replacement.__module__, replacement.__qualname__ = owner.__name__, name
     return replacement
 
 
+def _read_by_pybind(original: Any, replacement: Any) -> Any:
+    """The replacement for a function of torch.accelerator, whose arguments pybind11 refuses in its words.
+
+    PyTorch's own reads them before it looks for an accelerator.
+    """
+
+    def function(*args: Any) -> Any:
+        try:
+            return replacement(*args)
+        except TypeError as error:
+            try:
+                original(*args)
+            except TypeError as refused:
+                raise refused.with_traceback(None) from None
+            except RuntimeError:  # it found nothing to refuse, and no accelerator
+                pass
+            raise error
+
+    return function
+
+
 def _member(owner: type, name: str, original: Any, replacement: Any) -> Any:
     """The replacement for an attribute of a class, with the name, the signature and the documentation of PyTorch's."""
     if isinstance(replacement, property):
         doc = replacement.__doc__ if original is None else original.__doc__
-        return property(replacement.fget, replacement.fset, replacement.fdel, doc)
+        # What cannot be written or deleted, PyTorch's own refuses in its words.
+        setter = replacement.fset or getattr(original, "__set__", None)
+        return property(replacement.fget, setter, replacement.fdel or getattr(original, "__delete__", None), doc)
     if isinstance(replacement, (staticmethod, classmethod)):
         original = getattr(original, "__func__", original)
         return type(replacement)(_member(owner, name, original, replacement.__func__))
@@ -107,21 +131,3 @@ def _member(owner: type, name: str, original: Any, replacement: Any) -> Any:
         replacement.__name__, replacement.__module__ = name, owner.__module__
         replacement.__qualname__ = f"{owner.__qualname__}.{name}"
     return replacement
-
-
-_call = compile("function(*args, **kwargs)", "<the caller's file>", "eval")
-
-
-def at_the_caller(function: Any, *args: Any, **kwargs: Any) -> Any:
-    """Call PyTorch's function, which may warn, as if the line of the program did that called the stand-in.
-
-    A warning of C++ is shown for the innermost line of Python, and once for each line: here it would be ours.
-    """
-    caller: Any = sys._getframe(1)
-    while caller.f_back is not None and caller.f_globals.get("__name__", "").startswith("samedevice.simulation."):
-        caller = caller.f_back
-    code = _call.replace(co_filename=caller.f_code.co_filename, co_firstlineno=caller.f_lineno)
-    try:
-        return eval(code, caller.f_globals, {"function": function, "args": args, "kwargs": kwargs})
-    except BaseException as error:
-        raise error.with_traceback(None)  # noqa: B904 - that frame is no line of the program's

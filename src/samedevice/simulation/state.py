@@ -48,6 +48,9 @@ class State:
         self.used = False
         self.asked = False
         self.forked = False  # whether this is a child of a process that had begun to use its GPUs
+        # device/dispatch_modes.py: `entered` is how many modes of PyTorch this thread is in
+        self.modes = threading.local()
+        self.modes.entered = torch._C._len_torch_dispatch_stack()
         # device/generators.py
         self.from_cpu = from_cpu  # whether GPUs draw from the CPU's generator
         self.generators: dict[torch.device, Generator] = {}

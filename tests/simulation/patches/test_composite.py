@@ -5,6 +5,7 @@ import itertools
 import pytest
 import torch
 from torch.nn import functional as F  # noqa: N812
+from torch.utils import _python_dispatch
 
 PLACES = ("cpu", "cuda:0", "cuda:1")
 
@@ -30,3 +31,16 @@ def test_ctc_loss_refuses_lengths_that_are_no_integers(two_gpus: None) -> None:
     x, labels = torch.zeros(5, 2, 4, device="cuda"), torch.ones(2, 2, dtype=torch.long)
     with pytest.raises(RuntimeError, match=r"^target_lengths must be integral$"):
         F.ctc_loss(x, labels, torch.tensor([5, 4]), torch.tensor([2.0, 1.0]))
+
+
+def test_a_composed_operator_leaves_pytorchs_flag_for_modes_alone(two_gpus: None) -> None:
+    flags = []
+
+    def pack(x: torch.Tensor) -> torch.Tensor:
+        flags.append(_python_dispatch.is_in_torch_dispatch_mode())
+        return x
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda x: x):
+        F.cosine_similarity(torch.ones(2, 2, device="cuda", requires_grad=True), torch.ones(2, 2, device="cuda"))
+    assert flags
+    assert not any(flags)

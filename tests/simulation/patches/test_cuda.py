@@ -563,8 +563,59 @@ def test_what_pytorchs_own_tests_ask_of_the_build_is_answered(two_gpus: None) ->
         torch._C._cuda_hasPrimaryContext(7)
     assert str(refusal.value) == "hasPrimaryContext expects a valid device index, but got device_index=7"
     assert not torch._C._cuda_isHistoryEnabled()
-    tunable = torch.cuda.tunable
-    answers = tunable.is_enabled(), tunable.tuning_is_enabled(), tunable.record_untuned_is_enabled()
-    assert answers == (False, True, False)
-    with pytest.raises(NotImplementedError, match=r"^samedevice does not simulate TunableOp"):
-        tunable.enable()
+    assert torch._C._cuda_isInBadFork() is False
+    assert torch._C._cuda_attach_out_of_memory_observer(print) is None
+    assert (torch._C._cudart.cudaGetErrorString(0), torch._C._nvtx.rangePushA("a")) == ("no error", -2)
+    assert torch._C._cudnn.is_cuda
+    assert [torch.backends.cudnn.rnn.get_cudnn_mode(mode) for mode in ("RNN_RELU", "LSTM", "GRU")] == [0, 2, 3]
+    torch.cuda.memory._set_memory_metadata("abc")
+    assert torch.cuda.memory._get_memory_metadata() == "abc"
+
+
+def test_a_profiler_supports_cuda() -> None:
+    both = {ProfilerActivity.CPU, ProfilerActivity.CUDA}
+    assert both <= torch.profiler.supported_activities()
+    assert both <= set(torch.profiler.profile().activities)
+
+
+NO_INDEX = {
+    "a name": "cuda:1", "a device": torch.device("cpu"), "half a GPU": 1.5, "more than an int8 holds": 300,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", NO_INDEX)
+def test_what_is_no_index_of_an_accelerator_is_refused_in_pybinds_words(case: str) -> None:
+    with pytest.raises(TypeError) as error, torch.accelerator.device_index(NO_INDEX[case]):
+        pass
+    assert str(error.value).startswith(
+        "_accelerator_exchangeDevice(): incompatible function arguments. The following argument types are supported:\n"
+    )
+    assert str(error.value).endswith(f"Invoked with: {NO_INDEX[case]!r}")
+
+
+def test_an_accelerator_has_no_negative_index() -> None:
+    with pytest.raises(torch.AcceleratorError, match="invalid device ordinal"), torch.accelerator.device_index(-1):
+        pass
+    with torch.accelerator.device_index(1):
+        assert torch.cuda.current_device() == 1
+    assert torch.cuda.current_device() == 0
+
+
+READ_ONLY: dict[str, tuple[Callable[[], Any], str, str]] = {
+    "device": (lambda: torch.ones(1, device="cuda"), "device", "torch._C.TensorBase"),
+    "device of a parameter": (lambda: torch.nn.Parameter(torch.ones(1).cuda()), "device", "torch._C.TensorBase"),
+    "device of the CPU's": (lambda: torch.ones(1), "device", "torch._C.TensorBase"),
+    "is_cuda": (lambda: torch.ones(1, device="cuda"), "is_cuda", "torch._C.TensorBase"),
+    "is_cpu of the CPU's": (lambda: torch.ones(1), "is_cpu", "torch._C.TensorBase"),
+    "device of a storage": (lambda: torch.ones(1).cuda().untyped_storage(), "device", "torch._C.StorageBase"),
+}
+
+
+@pytest.mark.parametrize("case", READ_ONLY)
+def test_where_a_tensor_is_cannot_be_written(case: str) -> None:
+    make, name, kind = READ_ONLY[case]
+    x = make()
+    for act in (lambda: setattr(x, name, "cpu"), lambda: delattr(x, name)):
+        with pytest.raises(AttributeError) as error:
+            act()
+        assert str(error.value) == f"attribute '{name}' of '{kind}' objects is not writable"

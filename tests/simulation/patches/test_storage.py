@@ -223,3 +223,16 @@ def test_a_storage_makes_others_where_it_is(two_gpus: None) -> None:
 def test_a_number_is_no_memory_to_adopt(two_gpus: None) -> None:
     with pytest.raises(TypeError, match=r"^set_\(\) received an invalid combination of arguments - got \(int\)"):
         torch.ones(2, device="cuda").set_(1)
+
+
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode")
+def test_what_is_brought_back_without_waiting_is_pinned(two_gpus: None) -> None:
+    storage = torch.ones(2, device="cuda").untyped_storage()
+    assert storage.to(device="cpu", non_blocking=True).is_pinned()
+    assert not storage.to(device="cpu").is_pinned()
+    assert not storage.cpu().is_pinned()
+    assert not torch.ones(2).untyped_storage().to(device="cpu", non_blocking=True).is_pinned()
+    assert not torch.empty(0, device="cuda").untyped_storage().to(device="cpu", non_blocking=True).is_pinned()
+    torch.cuda.set_sync_debug_mode("error")
+    storage.to(device="cpu", non_blocking=True)
+    torch.cuda.set_sync_debug_mode(0)

@@ -1,11 +1,14 @@
 """Operators that a program calls by their names, on the device that it names."""
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch.utils import _python_dispatch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from samedevice import simulate_cuda
 
@@ -36,16 +39,66 @@ CALLED: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
 }
 
 
-@pytest.fixture(autouse=True)
-def no_mode(monkeypatch: pytest.MonkeyPatch) -> None:
-    """PyTorch notes for the whole process whether a mode is on: one that an earlier test never left counts for ever."""
-    monkeypatch.setattr("torch.utils._python_dispatch._is_in_torch_dispatch_mode", False)
-
-
 @pytest.mark.parametrize("case", CALLED)
 def test_an_operator_called_by_its_name_means_the_device_that_it_names(case: str) -> None:
     call, device = CALLED[case]
     assert str(call(torch.ones(2, device="cuda"), torch.ones(2)).device) == device
+
+
+class Mode(TorchDispatchMode):
+    """Hands on what it is given."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.fixture
+def flag_of_the_process() -> Iterator[None]:
+    """Afterwards, PyTorch's flags say again that no mode is on."""
+    yield
+    for name in ("_is_in_torch_dispatch_mode", "_is_in_non_infra_torch_dispatch_mode"):
+        setattr(_python_dispatch, name, False)
+    if hasattr(_python_dispatch, "_is_in_any_mode_without_ignore_compile_internals"):
+        _python_dispatch._is_in_any_mode_without_ignore_compile_internals = False
+    with Mode():  # as it is left, C++ is told as well
+        pass
+
+
+@pytest.mark.usefixtures("flag_of_the_process")
+def test_modes_that_two_threads_leave_in_another_order_count_no_longer() -> None:
+    entered, may_leave = threading.Event(), threading.Event()
+
+    def first() -> None:
+        with Mode():
+            entered.set()
+            may_leave.wait()
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    entered.wait()
+    x = torch.ones(2, device="cuda")
+    with Mode():
+        may_leave.set()
+        thread.join()
+    assert _python_dispatch.is_in_torch_dispatch_mode()  # PyTorch puts back what it found in the middle
+    assert aten._to_copy.default(x, device="cpu").device.type == "cpu"
+
+
+def test_a_mode_of_another_thread_does_not_count() -> None:
+    entered, may_leave = threading.Event(), threading.Event()
+
+    def other() -> None:
+        with Mode():
+            entered.set()
+            may_leave.wait()
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    entered.wait()
+    device = aten._to_copy.default(torch.ones(2, device="cuda"), device="cpu").device
+    may_leave.set()
+    thread.join()
+    assert device.type == "cpu"
 
 
 def test_operators_are_found_where_they_were_kept() -> None:

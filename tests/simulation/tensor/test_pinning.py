@@ -24,8 +24,21 @@ def test_a_gradient_passes_through_pinning() -> None:
     assert torch.ones(2, 3).t().pin_memory().stride() == (1, 3)
 
 
+@pytest.mark.filterwarnings("ignore:The argument 'device' of Tensor.:DeprecationWarning")
 @pytest.mark.parametrize("device", ["cpu", "meta"])
 def test_memory_is_pinned_for_an_accelerator(device: str) -> None:
     with pytest.raises(RuntimeError) as error:
         torch.ones(2).pin_memory(device)
     assert str(error.value) == f"{device.upper()} device type not an accelerator."
+
+
+def test_a_tensor_without_memory_cannot_be_pinned() -> None:
+    with pytest.raises(RuntimeError) as error:
+        torch.ones(2, device="meta").pin_memory()
+    assert str(error.value) == "cannot pin 'MetaFloatType' only dense CPU tensors can be pinned"
+
+
+def test_the_device_of_is_pinned_is_checked() -> None:
+    with pytest.raises(TypeError) as error:
+        torch.ones(2).is_pinned(True)  # type: ignore[arg-type]
+    assert str(error.value) == "is_pinned(): argument 'device' (position 1) must be torch.device, not bool"

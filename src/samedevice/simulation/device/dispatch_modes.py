@@ -12,6 +12,8 @@ from collections.abc import Iterator
 
 import torch
 
+from samedevice.simulation import state
+
 _how_many = torch._C._len_torch_dispatch_stack
 _is_excluded = torch._C._dispatch_tls_is_dispatch_key_excluded
 _level = torch._C._functorch.peek_interpreter_stack
@@ -31,6 +33,31 @@ def now() -> bool:
 def faking() -> bool:
     """Whether a FakeTensorMode is on, inside torch.func too: what is made is a fake tensor."""
     return bool(_how_many()) and _mode(_FAKE) is not None and not _is_excluded(_PYTHON)
+
+
+def enter() -> None:
+    """Note that this thread enters a mode."""
+    state.now.modes.entered = _entered() + 1
+
+
+def leave() -> None:
+    """Note that this thread leaves a mode."""
+    state.now.modes.entered = _entered() - 1
+
+
+def entered() -> bool:
+    """Whether this thread is in the block of a mode; in its __torch_dispatch__ too, where C++ has put it aside.
+
+    PyTorch's own flag (torch/utils/_python_dispatch.py, is_in_torch_dispatch_mode) is of no use here: it belongs to the
+    process. A mode of another thread counts in it, and it stays on for good where two threads overlap: who enters as
+    the second finds it on, and puts that back when the first has left already.
+    """
+    return _entered() > 0
+
+
+def _entered() -> int:
+    how_many: int = getattr(state.now.modes, "entered", _how_many())
+    return how_many
 
 
 @contextlib.contextmanager

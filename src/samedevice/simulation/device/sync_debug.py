@@ -6,7 +6,6 @@ to the CPU (native/cuda/CUDAScalar.cu), and operators whose result has a size th
 list is not complete: operators that PyTorch composes in C++ may wait inside.
 """
 
-import sys
 import warnings
 from typing import Any
 
@@ -31,9 +30,9 @@ _INDEXED = {_aten.index, _aten.index_put, _aten.index_put_, _aten._index_put_imp
 def set_level(given: Any) -> None:
     """torch/csrc/cuda/Module.cpp, THCPModule_cudaSetSyncDebugMode."""
     global _told
-    if not _told:
+    if not _told or torch.is_warn_always_enabled():
         _told = True
-        warnings.warn(_PROTOTYPE, UserWarning, stacklevel=3)
+        warn(_PROTOTYPE)
     if isinstance(given, bool) or not isinstance(given, int):
         raise RuntimeError("invalid argument to set_sync_debug_mode")
     if not 0 <= given <= 2:
@@ -50,11 +49,8 @@ def wait() -> None:
 
 
 def warn(text: str) -> None:
-    """Warn as C++ does: the line that PyTorch blames is the one that called into C++."""
-    depth = 1
-    while sys._getframe(depth).f_globals.get("__name__", "").startswith("samedevice.simulation."):
-        depth += 1
-    warnings.warn(text, UserWarning, stacklevel=depth + 1)
+    """Warn as C++ does, about the line that called into C++ (see patches/warned_lines.py)."""
+    warnings.warn(text, UserWarning, stacklevel=1)
 
 
 def copies(source: torch.Tensor, device: torch.device, non_blocking: bool) -> None:

@@ -11,7 +11,7 @@ from torch.autograd.function import BackwardCFunction, _HookMixin
 from samedevice.simulation.device import in_backward
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.rules import made_inside
-from samedevice.simulation.stand_ins import at_the_caller, modes_are_asked, overridden
+from samedevice.simulation.stand_ins import overridden
 from samedevice.simulation.tensor import batched_gradients, classes, fake, functorch, ownership
 from samedevice.simulation.tensor.set_data import LEFT_BEHIND, moved_after
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
@@ -49,11 +49,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
 
 
 def _get_grad(self: torch.Tensor) -> Any:
-    kind = type(self)
-    if (kind is torch.Tensor or kind is classes.simulated) and not modes_are_asked() and not self.is_leaf:
-        gradient: Any = at_the_caller(_read_grad, self)  # which may warn
-    else:
-        gradient = _read_grad(self)
+    gradient: Any = _read_grad(self)
     if gradient is None or not isinstance(gradient, torch.Tensor):
         return gradient  # None, or what overrides this returns
     if isinstance(self, SimulatedTensor):

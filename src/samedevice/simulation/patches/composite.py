@@ -77,8 +77,21 @@ class _MadeOn(TorchDispatchMode):
         super().__init__()
         self._device = device
 
-    __enter__ = TorchDispatchMode.__enter__  # PyTorch's own: it looks for what C++ says (see torch_dispatch_mode.py)
-    __exit__ = TorchDispatchMode.__exit__
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Without this, PyTorch wraps `__torch_dispatch__`, and its first call imports TorchDynamo for seconds."""
+        return False
+
+    # Not PyTorch's own __enter__ and __exit__, which note for the whole process that a mode is on: on CUDA there is
+    # none, and threads that do so at the same time leave the note behind.
+    def __enter__(self) -> "_MadeOn":
+        dispatch_modes.enter()
+        torch._C._push_on_torch_dispatch_stack(self)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        dispatch_modes.leave()
+        torch._C._pop_torch_dispatch_stack(None)
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if kwargs and kwargs.get("device") == CPU and dispatch_modes.now():  # the program's modes come next

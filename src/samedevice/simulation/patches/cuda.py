@@ -5,6 +5,7 @@ CPU build lacks the first, and the second find no device. They are what is repla
 errors raised by PyTorch's own code. Streams, memory, random numbers, autocast and compilers have files of their own.
 """
 
+import enum
 import types
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
@@ -17,7 +18,16 @@ from torch.backends.cuda import cuFFTPlanCache, cuFFTPlanCacheManager
 from samedevice.simulation import state
 from samedevice.simulation.device import devices, events, generators, pinned_memory, properties, streams, sync_debug
 from samedevice.simulation.device.properties import NAME as NAME
-from samedevice.simulation.patches import autocast, compilers, memory, torch_dynamo
+from samedevice.simulation.patches import (
+    autocast,
+    compilers,
+    cublas,
+    memory,
+    only_with_cuda,
+    torch_dynamo,
+    warned_lines,
+)
+from samedevice.simulation.patches.only_with_cuda import refused
 from samedevice.simulation.rules import determinism
 from samedevice.simulation.tensor import allocation
 
@@ -34,7 +44,8 @@ def _no_fused_kernel(params: Any, debug: bool = False) -> bool:
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
-    for part in (properties, streams, events, memory, pinned_memory, generators, autocast, compilers):
+    parts = properties, streams, events, memory, pinned_memory, generators, autocast, compilers, cublas
+    for part in (only_with_cuda, *parts):
         yield from part.replacements()
     yield torch, "device", devices.DeviceFace
     in_c = {
@@ -47,16 +58,15 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
         "_cuda_get_sync_debug_mode": lambda: state.now.sync_debug_level,
         "_cuda_isCurrentStreamCapturing": lambda: False,
         "_cuda_getCompiledVersion": _compiled_version, "_cuda_hasPrimaryContext": _has_primary_context,
-        "_cuda_isHistoryEnabled": lambda: False, "_cuda_tunableop_is_enabled": lambda: False,
-        "_cuda_tunableop_tuning_is_enabled": lambda: True, "_cuda_record_untuned_is_enabled": lambda: False,
-        "_cuda_tunableop_enable": _refused("TunableOp, which chooses kernels of cuBLAS"),
+        "_cuda_isHistoryEnabled": lambda: False, "_cuda_isInBadFork": devices.in_forked_child,
+        "_cuda_attach_out_of_memory_observer": _nothing,  # memory never runs out
         **dict.fromkeys((f"_can_use_{kernel}_attention" for kernel in _FUSED), _no_fused_kernel),
-        "_cuda_getCurrentBlasHandle": _refused("cuBLAS, so it has no handle"),
-        "_cuda_getCurrentSolverHandle": _refused("cuSOLVER, so it has no handle"),
+        "_cuda_getCurrentBlasHandle": refused("cuBLAS, so it has no handle"),
+        "_cuda_getCurrentSolverHandle": refused("cuSOLVER, so it has no handle"),
         "_accelerator_getAccelerator": lambda: torch.device("cuda"),
         "_get_accelerator": lambda check=False: torch.device("cuda"),
         "_accelerator_getDeviceIndex": current_device, "_accelerator_setDeviceIndex": devices.set_current,
-        "_accelerator_exchangeDevice": exchange_device, "_accelerator_maybeExchangeDevice": exchange_device,
+        "_accelerator_exchangeDevice": _exchange_accelerator, "_accelerator_maybeExchangeDevice": exchange_device,
         "_accelerator_synchronizeDevice": _synchronize_device, "_accelerator_getDeviceCapability": _device_capability,
     }  # fmt: skip
     for library in ("linalg", "blas"):
@@ -77,18 +87,20 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
                 yield owner, name, function
     # A profiler that is asked for CUDA sees the CPU, which computes: events of a GPU would fail at each operator.
     activities = {*profiler._supported_activities(), torch.profiler.ProfilerActivity.CUDA}
-    yield profiler, "_supported_activities", lambda: activities
+    for owner in (torch.autograd, profiler):
+        yield owner, "_supported_activities", lambda: activities
     states = profiler.ProfilerState.__members__
     yield profiler, "ProfilerState", types.SimpleNamespace(**states | {"KINETO_GPU_FALLBACK": states["KINETO"]})
     for name, method in (("__enter__", _enter_nvtx), ("__exit__", _nothing)):
         yield profiler.emit_nvtx, name, method
-    yield torch.cuda, "_cudart", _cudart()
+    for owner in (torch.cuda, torch._C):
+        yield owner, "_cudart", _cudart()
     yield torch.cuda, "has_magma", True
     yield torch._C, "_has_cuda", True
     yield torch._C, "_is_flash_attention_available", lambda: True
     yield from _cudnn()
     yield torch.version, "cuda", torch.version.cuda or "13.0"  # that of PyTorch's own wheels
-    refuse_graphs = _refused("CUDA graphs: run the same lines without capturing them")
+    refuse_graphs = refused("CUDA graphs: run the same lines without capturing them")
     for kind in (torch.cuda.CUDAGraph, torch.cuda.graph):  # libraries annotate with them, and ask isinstance
         if "__new__" in vars(kind):
             yield kind, "__new__", staticmethod(refuse_graphs)
@@ -98,16 +110,18 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
         yield owner, "make_graphed_callables", refuse_graphs
     yield torch.cuda.graphs, "_graph_pool_handle", lambda: (0, next(state.now.graph_pools))
     if hasattr(torch.accelerator, "Graph"):
-        yield torch.accelerator, "Graph", _refused("CUDA graphs: run the same lines without capturing them")
+        yield torch.accelerator, "Graph", refused("CUDA graphs: run the same lines without capturing them")
     yield torch.backends.cuda, "cufft_plan_cache", cuFFTPlanCacheManager()
     yield from _cufft()
-    yield torch.cuda.nvtx, "_nvtx", _nvtx()
+    for owner in (torch.cuda.nvtx, torch._C):
+        yield owner, "_nvtx", _nvtx()
 
 
 def start() -> None:
     """What is not put in place by name."""
     allocation.start()
     torch_dynamo.start()
+    warned_lines.start()
     _observe(determinism.check, torch._C._get_deterministic_algorithms())
 
 
@@ -115,6 +129,7 @@ def stop() -> None:
     """What is not put back by name."""
     autocast.stop()
     torch_dynamo.stop()
+    warned_lines.stop()
 
 
 def _nothing(*args: Any, **kwargs: Any) -> None:
@@ -144,7 +159,11 @@ def _cudnn() -> Iterator[tuple[Any, str, Any]]:
     Nothing is computed by it, so nn.LSTM and its kin are told not to lay out their weights for it.
     """
     limit = [10]  # aten/src/ATen/Context.h, benchmark_limit_cudnn
+    empties_cache = [True]  # between the kernels that are tried
     module = torch.backends.cudnn.m  # what torch.backends.cudnn stands in front of
+    library = getattr(module, "_cudnn", None) or _cudnn_library()
+    for owner in (module, getattr(torch.backends.cudnn.rnn, "m", torch.backends.cudnn.rnn), torch._C):
+        yield owner, "_cudnn", library
     yield torch._C, "_has_cudnn", True
     yield module, "_init", lambda: True
     yield torch, "_use_cudnn_rnn_flatten_weight", lambda: False  # a build with CUDA says otherwise
@@ -156,9 +175,20 @@ def _cudnn() -> Iterator[tuple[Any, str, Any]]:
     def choose(value: int) -> None:
         limit[:] = [value]
 
+    yield torch._C, "_cuda_get_conv_benchmark_empty_cache", lambda: empties_cache[0]
+    yield torch._C, "_cudnn_set_conv_benchmark_empty_cache", lambda value: empties_cache.__setitem__(0, bool(value))
     yield torch._C, "_cuda_get_cudnn_benchmark_limit", read
     yield torch._C, "_cuda_set_cudnn_benchmark_limit", choose
     yield type(torch.backends.cudnn), "benchmark_limit", ContextProp(read, choose)
+
+
+def _cudnn_library() -> types.SimpleNamespace:
+    """torch/csrc/cuda/shared/cudnn.cpp, of cuDNN 9.20."""
+    return types.SimpleNamespace(
+        is_cuda=True, getVersionInt=lambda: 92000, getRuntimeVersion=lambda: (9, 20, 0),
+        getCompileVersion=lambda: (9, 20, 0),
+        RNNMode=enum.IntEnum("RNNMode", ("rnn_relu", "rnn_tanh", "lstm", "gru"), start=0),
+    )  # fmt: skip
 
 
 def _cufft() -> Iterator[tuple[Any, str, Any]]:
@@ -171,13 +201,6 @@ def _cufft() -> Iterator[tuple[Any, str, Any]]:
     yield cuFFTPlanCache, "clear", _nothing
 
 
-def _refused(what: str) -> Callable[..., NoReturn]:
-    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
-        raise NotImplementedError(f"samedevice does not simulate {what}")
-
-    return refuse
-
-
 def _compiled_version() -> int:
     """CUDART_VERSION of the build: 13000 for CUDA 13.0."""
     major, minor = str(torch.version.cuda).split(".")[:2]
@@ -186,6 +209,7 @@ def _compiled_version() -> int:
 
 def _has_primary_context(device: int) -> bool:
     """Whether a GPU was used; ATen/cuda/detail/CUDAHooks.cpp, hasPrimaryContext."""
+    _expect_number(device, "has_primary_context")
     if not 0 <= device < devices.count():
         raise RuntimeError(f"hasPrimaryContext expects a valid device index, but got device_index={device}")
     return devices.used()
@@ -201,8 +225,7 @@ def current_device() -> int:
 
 
 def _set_device(index: int) -> None:
-    if isinstance(index, bool):
-        raise RuntimeError("invalid argument to setDevice")  # torch/csrc/cuda/Module.cpp
+    _expect_number(index, "setDevice")
     index = (index + 128) % 256 - 128  # an int8
     if index < 0:
         raise RuntimeError(
@@ -213,12 +236,26 @@ def _set_device(index: int) -> None:
 
 def exchange_device(index: int) -> int:
     """Make `index` current and return what was; -1 changes nothing (c10/cuda/CUDAFunctions.cpp)."""
-    if isinstance(index, bool):
-        raise RuntimeError("invalid argument to exchangeDevice")  # torch/csrc/cuda/Module.cpp
+    _expect_number(index, "exchangeDevice")
     if devices.fits(index) < 0:
         return -1
     before = current_device()
     devices.set_current(index)
+    return before
+
+
+def _expect_number(index: Any, function: str) -> None:
+    """torch/csrc/cuda/Module.cpp, THPUtils_checkLong: a bool is no number there."""
+    if isinstance(index, bool) or not hasattr(index, "__index__"):
+        raise RuntimeError(f"invalid argument to {function}")
+
+
+def _exchange_accelerator(index: int) -> int:
+    """torch/csrc/DeviceAccelerator.cpp, which reads an int8, and takes no negative one for nothing."""
+    if not -128 <= index < 128:
+        raise TypeError  # PyTorch's own function refuses this (see stand_ins.py)
+    before = current_device()
+    devices.set_current(devices.gpu(index).index)
     return before
 
 

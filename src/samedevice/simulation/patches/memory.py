@@ -109,6 +109,21 @@ def _record_history(enabled: str | None, *args: Any) -> None:
         _refused("it has no history to record")()
 
 
+def _metadata() -> dict[str, Callable[..., Any]]:
+    """What is written beside each block from now on, in a snapshot."""
+    written = [""]
+
+    def write(text: str) -> None:
+        if not isinstance(text, str):  # pybind11's words
+            raise TypeError(
+                "_cuda_setMemoryMetadata(): incompatible function arguments. The following argument types are "
+                f"supported:\n    1. (arg0: str) -> None\n\nInvoked with: {text!r}"
+            )
+        written[:] = [text]
+
+    return {"_cuda_getMemoryMetadata": lambda: written[0], "_cuda_setMemoryMetadata": write}
+
+
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
     in_c = {
@@ -125,7 +140,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
         "_cuda_getAllocatorBackend": lambda: "native",
         "_cuda_cudaCachingAllocator_is_enabled": lambda: True,
     }  # fmt: skip
-    for name, function in in_c.items():
+    for name, function in {**in_c, **_metadata()}.items():
         yield torch._C, name, function
     yield torch._C, "_cuda_record_memory_history", _record_history
     yield torch._C, "_cuda_cudaCachingAllocator_raw_alloc", _raw_alloc

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from samedevice.simulation.device import sync_debug
+from samedevice.simulation.device import pinned_memory, sync_debug
 from samedevice.simulation.device.devices import CPU, resolve
 from samedevice.simulation.device.memory import made
 from samedevice.simulation.stand_ins import overridden
@@ -56,11 +56,14 @@ def to(self: torch.UntypedStorage, *, device: Any, non_blocking: bool = False) -
     target = resolve(device)
     if target == self.device:
         return self
-    return _copy(self, target)
+    copy = _copy(self, target, non_blocking)
+    if non_blocking and target is CPU and self.device.type == "cuda":
+        pinned_memory.pin_storage(copy)  # torch/_utils.py, _to
+    return copy
 
 
-def _copy(self: torch.UntypedStorage, target: torch.device) -> torch.UntypedStorage:
-    if {target.type, device(self).type} == {"cpu", "cuda"} and self.nbytes():
+def _copy(self: torch.UntypedStorage, target: torch.device, non_blocking: bool = False) -> torch.UntypedStorage:
+    if {target.type, device(self).type} == {"cpu", "cuda"} and self.nbytes() and not non_blocking:
         sync_debug.wait()
     copy = torch.UntypedStorage(self.nbytes(), device="cpu" if target.type == "cuda" else target)
     copy.copy_(self)

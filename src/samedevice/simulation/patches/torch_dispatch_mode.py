@@ -35,11 +35,13 @@ def enter(self: Any) -> Any:
         self._samedevice_entered = 0
     if hasattr(self, "_samedevice_entered"):
         self._samedevice_entered += 1
+    dispatch_modes.enter()
     return _enter(self)
 
 
 def exit_(self: Any, *exception: Any) -> None:
     """TorchDispatchMode.__exit__."""
+    dispatch_modes.leave()
     _exit(self, *exception)
     if hasattr(self, "_samedevice_entered"):
         self._samedevice_entered -= 1

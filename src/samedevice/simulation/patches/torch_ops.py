@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import is_in_torch_dispatch_mode
 
 from samedevice.simulation.device import dispatch_modes
 from samedevice.simulation.device.devices import CPU, device_of, resolve
@@ -96,7 +95,7 @@ def _by_name(original: Any, called: Callable[..., Any]) -> Any:
     def operator(*args: Any, **kwargs: Any) -> Any:
         named = kwargs.get("device")
         # Below the Python key and in modes, which hand on what C++ has asked, nothing is a program's.
-        if named is None or not args or _is_below() or is_in_torch_dispatch_mode() or dispatch_modes.asked():
+        if named is None or not args or _is_below() or dispatch_modes.entered() or dispatch_modes.asked():
             return original(*args, **kwargs)
         if not isinstance(args[0], torch.Tensor) or dispatches_itself(type(args[0])) or functorch.is_wrapped(args[0]):
             return original(*args, **kwargs)

@@ -20,7 +20,7 @@ from samedevice.simulation.device import dispatch_modes, generators, sync_debug
 from samedevice.simulation.device.devices import CPU, device_of, resolve
 from samedevice.simulation.rules import kernel_names
 from samedevice.simulation.rules.layout_errors import reworded
-from samedevice.simulation.stand_ins import ABSENT, at_the_caller, modes_are_asked, overridden, stand_in
+from samedevice.simulation.stand_ins import ABSENT, modes_are_asked, overridden, stand_in
 from samedevice.simulation.tensor import batched_gradients, classes, fake, functorch, ownership, sparse
 from samedevice.simulation.tensor.classes import dispatches_itself, is_jagged, refuse_class
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
@@ -96,7 +96,7 @@ def _factory(original: Any, name: str) -> Any:
             source = args[0].detach() if name == "tensor" or kwargs.get("requires_grad") else args[0]
             made = source.to(device, kwargs.get("dtype") or source.dtype, copy=copy)
         elif name in _MADE_FROM_DATA and args and isinstance(args[0], torch.Tensor):
-            made = at_the_caller(original, *args, **kwargs)
+            made = original(*args, **kwargs)
             made = (made.detach() if kwargs.get("requires_grad") else made).to(device)
         elif dispatch_modes.now():
             made = _seen(original, name, device, args, kwargs, named)
@@ -105,7 +105,6 @@ def _factory(original: Any, name: str) -> Any:
         return made.requires_grad_() if kwargs.get("requires_grad") else made
 
     is_sparse = name.startswith("sparse_")
-    may_warn = name in (*_MADE_FROM_DATA, "range") or is_sparse
 
     @functools.wraps(original)
     def factory(*args: Any, device: Any = None, pin_memory: Any = False, **kwargs: Any) -> torch.Tensor:
@@ -134,8 +133,6 @@ def _factory(original: Any, name: str) -> Any:
         if device is None and (
             generator is None or any(isinstance(x, torch.Tensor) for x in (*args, *kwargs.values()))
         ):
-            if may_warn and _warns(name, args):
-                return at_the_caller(original, *args, **kwargs)
             plain: torch.Tensor = original(*args, **kwargs)  # a default device comes back by _under_default_device
             return ownership.owned(plain) if functorch.is_wrapped(plain) else plain
         if device is None:
@@ -175,11 +172,6 @@ def _check_alias(source: Any, named: Any) -> None:
     wanted = torch.device("cuda", named) if isinstance(named, int) else torch.device(named)
     if here != wanted:
         raise ValueError(f"can't alias tensor from device '{here}' to '{wanted}'.")
-
-
-def _warns(name: str, args: Any) -> bool:
-    """Whether PyTorch may warn: of data that is a tensor already, and of what is deprecated or in beta."""
-    return name not in _MADE_FROM_DATA or (bool(args) and isinstance(args[0], torch.Tensor))
 
 
 def _of_default_type(args: Any, kwargs: Any) -> torch.device | None:
@@ -301,8 +293,6 @@ def like(original: Any) -> Any:
             if target == here:
                 if original.__name__ == "new_tensor":
                     args, kwargs = _data_from_here(args, kwargs)
-                if args and isinstance(args[0], torch.Tensor):  # new_tensor of a tensor warns
-                    return at_the_caller(original, source, *args, **kwargs)
                 return original(source, *args, **kwargs)
             if dispatch_modes.now() and source.layout is torch.strided:
                 return _like_seen(original, source, target, device, args, kwargs)

@@ -1,5 +1,6 @@
 """Tensor.pin_memory and Tensor.is_pinned: which tensors can be in pinned memory."""
 
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -33,6 +34,10 @@ def pin_memory(self: torch.Tensor, device: Any = None) -> torch.Tensor:
         kind = "cuda" if device is None else torch.device(device).type
     except TypeError:
         return _pin_memory(self, device)  # PyTorch refuses this
+    if self.is_meta:
+        return _pin_memory(self) if device is None else _pin_memory(self, device)  # PyTorch refuses this
+    if device is not None:
+        _warn_of_device("pin_memory", "is_pinned")
     if kind in ("cpu", "meta"):  # c10/core/DeviceType.h; native/Memory.cpp asks the context for its hooks
         raise RuntimeError(f"{kind.upper()} device type not an accelerator.")
     if is_jagged(type(self)) and self.is_cuda:
@@ -48,6 +53,9 @@ def pin_memory(self: torch.Tensor, device: Any = None) -> torch.Tensor:
     devices.use()
     if is_pinned(self):
         return self
+    if device is not None and self.layout is not torch.strided and not is_jagged(type(self)):
+        for _ in sparse.members(self):  # each is pinned by itself, with the same argument
+            _warn_of_device("pin_memory", "is_pinned")
     copy = self.clone()  # with a history, as PyTorch's _pin_memory has a derivative
     _pin(copy)
     return copy
@@ -64,6 +72,10 @@ def _pin(tensor: torch.Tensor) -> None:
 def is_pinned(self: torch.Tensor, device: Any = None) -> bool:
     if overridden(self):
         return _is_pinned(self) if device is None else _is_pinned(self, device)
+    if isinstance(device, bool):
+        return _is_pinned(self, device)  # PyTorch refuses this
+    if device is not None:
+        _warn_of_device("is_pinned")
     if is_jagged(type(self)):
         return is_pinned(self._values)
     if self.is_nested and isinstance(self, SimulatedTensor):
@@ -71,3 +83,13 @@ def is_pinned(self: torch.Tensor, device: Any = None) -> bool:
     if self.is_meta or isinstance(self, SimulatedTensor):
         return False
     return pinned_memory.holds(self if self.layout is torch.strided else sparse.members(self)[-1])
+
+
+def _warn_of_device(*methods: str) -> None:
+    """native/Memory.cpp: pin_memory asks is_pinned, and hands on the device."""
+    for name in methods:
+        warnings.warn(
+            f"The argument 'device' of Tensor.{name}() is deprecated. Please do not pass this argument.",
+            DeprecationWarning,
+            stacklevel=1,
+        )

@@ -12,7 +12,7 @@ import torch
 
 from samedevice.simulation.device import dispatch_modes
 from samedevice.simulation.device.devices import CPU, device_of
-from samedevice.simulation.stand_ins import at_the_caller, overridden
+from samedevice.simulation.stand_ins import overridden
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 from samedevice.simulation.tensor.transfers import move
 
@@ -37,8 +37,6 @@ def setitem(self: torch.Tensor, index: Any, value: Any) -> None:
     if not _is_of_a_view(index):
         index, value = _apart(self, index, value)
     try:
-        if type(index) is list:  # deprecated, with a warning
-            return at_the_caller(_setitem, self, index, value)
         _setitem(self, index, value)
     except TypeError as error:  # torch/csrc/autograd/python_variable_indexing.cpp, valueToTensor, names the type
         refused = re.fullmatch(r"(can't assign a .* to a )torch\.(\w+Tensor)", str(error))

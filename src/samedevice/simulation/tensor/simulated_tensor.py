@@ -45,21 +45,21 @@ class SimulatedTensor(torch.Tensor):
 
     reshape, reshape_as, flatten = reshaping.reshape, reshaping.reshape_as, reshaping.flatten
 
-    # What Python asks of a tensor directly, without an operator.
+    # What Python asks of a tensor directly, without an operator. These are read often: each asks for modes itself.
 
-    # Read often, so that each asks for modes itself.
-
-    @property
-    def device(self) -> torch.device:
+    def _get_device(self) -> torch.device:
         return _device(self) if modes_are_asked() else self._samedevice_device
 
-    @property
-    def is_cuda(self) -> bool:
+    def _get_is_cuda(self) -> bool:
         return _is_cuda(self) if modes_are_asked() else self._samedevice_device is not CPU
 
-    @property
-    def is_cpu(self) -> bool:
+    def _get_is_cpu(self) -> bool:
         return _is_cpu(self) if modes_are_asked() else self._samedevice_device is CPU
+
+    # To write or delete them, PyTorch's own refuses in its words.
+    device: Any = property(_get_device, torch.Tensor.device.__set__, torch.Tensor.device.__delete__)
+    is_cuda: Any = property(_get_is_cuda, torch.Tensor.is_cuda.__set__, torch.Tensor.is_cuda.__delete__)
+    is_cpu: Any = property(_get_is_cpu, torch.Tensor.is_cpu.__set__, torch.Tensor.is_cpu.__delete__)
 
     @told
     def get_device(self) -> int:
