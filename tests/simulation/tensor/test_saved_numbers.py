@@ -57,6 +57,24 @@ def test_the_power_of_numbers_that_cuda_computes_has_its_values() -> None:
     assert torch.pow(number(), on_gpu()).device == torch.device("cuda:0")
 
 
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")  # PyTorch's own, at the first jvp of a process
+def test_transforms_are_refused_what_backward_is() -> None:
+    n, x = number(False), on_gpu(False)
+    for power_of_x in (
+        lambda: torch.func.grad(lambda x: torch.pow(n, x).sum())(x),
+        lambda: torch.func.jvp(lambda x: torch.pow(n, x), (x,), (x,)),
+    ):
+        with pytest.raises(RuntimeError) as raised:
+            power_of_x()
+        assert str(raised.value) == TWO_DEVICES
+    with pytest.raises(RuntimeError) as raised:
+        torch.func.grad(lambda n: torch.copysign(n, x).sum())(n)
+    assert str(raised.value) == MASK
+    assert torch.func.grad(lambda n: torch.pow(n, x).sum())(n).device.type == "cpu"
+    assert torch.func.vmap(lambda x: torch.pow(n, x))(x).device.type == "cuda"
+    assert torch.func.jvp(lambda x: torch.copysign(n, x), (x,), (x,))[1].device.type == "cuda"
+
+
 def test_a_hook_packs_a_number_as_pytorchs_own_tensor() -> None:
     packed: list[torch.Tensor] = []
 

@@ -44,9 +44,9 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
 
 def owned(tensor: Any) -> Any:
     """The same tensor as one of the program's; one that is not a plain tensor on the CPU comes back as it is."""
-    layers = _layers(tensor)
-    if not _is_plain(layers[-1]):
+    if not is_plain(tensor):
         return tensor
+    layers = _layers(tensor)
     has_history = torch.is_grad_enabled() and any(layer.requires_grad for layer in layers)
     return _Owned.apply(tensor) if has_history or forward_ad._current_level >= 0 else wrap(tensor, CPU)
 
@@ -59,8 +59,9 @@ def _layers(tensor: torch.Tensor) -> list[torch.Tensor]:
     return layers
 
 
-def _is_plain(tensor: torch.Tensor) -> bool:
-    """Whether this is a tensor on the CPU of no class that matters here."""
+def is_plain(tensor: torch.Tensor) -> bool:
+    """Whether this is a tensor on the CPU of no class that matters here, or one that torch.func has wrapped."""
+    tensor = _layers(tensor)[-1]
     if isinstance(tensor, SimulatedTensor) or _is_wrapped(tensor) or dispatches_itself(type(tensor)):
         return False
     return device_of(tensor) is CPU and tensor.layout is torch.strided

@@ -11,10 +11,13 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch._functorch.autograd_function import enable_single_level_autograd_function
+from torch.autograd.function import _SingleLevelFunction
 
 from samedevice.simulation import state
-from samedevice.simulation.tensor.ownership import owned
-from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
+from samedevice.simulation.device.devices import CPU, device_of
+from samedevice.simulation.tensor.ownership import is_plain, owned
+from samedevice.simulation.tensor.wrapping import wrap
 
 _KEY = "AutogradCPU"
 _OPERATORS = (torch.ops.aten.pow.Tensor_Tensor, torch.ops.aten.copysign.Tensor)
@@ -36,8 +39,32 @@ def _saving(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel, which saves a number on the CPU as one of the program's."""
 
     def compute(keys: Any, first: torch.Tensor, second: torch.Tensor) -> Any:
-        if first.dim() == 0 and isinstance(second, SimulatedTensor) and second.is_cuda:
-            first = owned(first)
+        if first.dim() == 0 and device_of(second).type == "cuda" and is_plain(first):
+            first = _owned(first)
         return kernel(keys, first, second)
 
     return compute
+
+
+def _owned(number: torch.Tensor) -> Any:
+    """`owned`, also where torch.func has come to the kernel of one of its levels, and a Function would begin anew."""
+    if not torch._C._are_functorch_transforms_active():
+        return owned(number)
+    with enable_single_level_autograd_function():
+        return _Owned.apply(number)
+
+
+class _Owned(_SingleLevelFunction):
+    """`owned` at one level of torch.func."""
+
+    @staticmethod
+    def forward(ctx: Any, number: torch.Tensor) -> torch.Tensor:
+        return wrap(number, CPU)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> Any:
+        return gradient
+
+    @staticmethod
+    def jvp(ctx: Any, tangent: torch.Tensor) -> torch.Tensor:
+        return tangent
