@@ -61,6 +61,17 @@ def _freed(allocation: Any) -> None:
     state.now.memory_journal.append(allocation)
 
 
+def at(address: int) -> tuple[torch.UntypedStorage, int]:
+    """The storage on a GPU that has this address, and the GPU's index."""
+    now = state.now
+    for allocation in list(now.followed.values()):
+        storage = allocation()
+        if storage is not None and storage.data_ptr() <= address < storage.data_ptr() + storage.nbytes():
+            return storage, next(index for index, gpu in now.allocators.items() if gpu is allocation.gpu)
+    # aten/src/ATen/cuda/CUDADevice.h, getDeviceFromPtr
+    raise RuntimeError("The specified pointer resides on host memory and is not registered with any CUDA device.")
+
+
 def read() -> None:
     """Tell the allocators what happened since, in its order."""
     with _reading:

@@ -21,7 +21,11 @@ _COUNTED = ("allocations", "active_requests", "allocated_bytes", "active_bytes")
 
 def pin(tensor: torch.Tensor) -> None:
     """Let a tensor on the CPU be in pinned memory."""
-    storage = tensor.untyped_storage()
+    pin_storage(tensor.untyped_storage())
+
+
+def pin_storage(storage: torch.UntypedStorage) -> None:
+    """Let the memory of tensors on the CPU be pinned."""
     if not storage.nbytes() or storage.data_ptr() in _pinned:
         return
     _pinned[storage.data_ptr()] = storage

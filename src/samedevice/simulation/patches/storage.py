@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from samedevice.simulation.device import sync_debug
+from samedevice.simulation.device import pinned_memory, sync_debug
 from samedevice.simulation.device.devices import CPU, resolve
 from samedevice.simulation.device.memory import made
 from samedevice.simulation.stand_ins import overridden
@@ -53,10 +53,13 @@ def device(self: torch.UntypedStorage) -> torch.device:
 
 @functools.wraps(torch.UntypedStorage.to)
 def to(self: torch.UntypedStorage, *, device: Any, non_blocking: bool = False) -> torch.UntypedStorage:
-    target = resolve(device)
-    if target == self.device:
+    asked = device if isinstance(device, torch.device) else torch.device(device)
+    if asked == self.device:  # torch/_utils.py, _to: "cuda" equals no GPU's name, so this makes a copy
         return self
-    return _copy(self, target)
+    copy = _copy(self, resolve(asked))
+    if non_blocking and asked.type == "cpu" and self.device.type == "cuda":
+        pinned_memory.pin_storage(copy)
+    return copy
 
 
 def _copy(self: torch.UntypedStorage, target: torch.device) -> torch.UntypedStorage:
