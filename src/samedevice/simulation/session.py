@@ -21,6 +21,7 @@ from samedevice.simulation.patches import (
     multiprocessing,
     nccl,
     nn,
+    process_group_gloo,
     process_group_nccl,
     split_group,
     storage,
@@ -71,6 +72,7 @@ _PARTS: tuple[Part, ...] = (
     cuda,
     comm,
     nccl,
+    process_group_gloo,
     process_group_nccl,
     split_group,
     dtensor,
@@ -210,6 +212,7 @@ class _Session:
         for part in _PARTS:
             self.replace(part.replacements())
         cuda.start()
+        process_group_gloo.start()
         composite_kernels.start(
             kernel for part in (composite, composite_checks, nn, linear_algebra) for kernel in part.kernels()
         )

@@ -67,7 +67,6 @@ def dispatch(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None
         not operator.is_plain
         or wrapping.met_unusual
         or now.before_operators
-        or now.carried_out
         or device is CPU
         or device not in now.present  # on several devices, or on a GPU that is no more
     ):
@@ -96,7 +95,7 @@ def _dispatch(operator: Operator, func: Any, types: Any, args: Any, kwargs: Any,
     if wrapping.met_holders and any(classes.holds_tensors(kind) for kind in types):
         return NotImplemented  # it computes with the tensors that it holds, which come here in their turn
     now = state.now
-    if now.carried_out and func.namespace in now.carried_out:
+    if operator.is_collective and func.namespace in now.carried_out:
         result = now.carried_out[func.namespace](func, args, kwargs)
         if result is not NotImplemented:
             return result

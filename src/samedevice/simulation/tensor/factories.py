@@ -17,7 +17,7 @@ from torch.utils.data import dataset
 
 from samedevice.simulation import state
 from samedevice.simulation.device import dispatch_modes, generators, sync_debug
-from samedevice.simulation.device.devices import CPU, device_of, resolve
+from samedevice.simulation.device.devices import CPU, device_of, is_index, resolve
 from samedevice.simulation.rules import kernel_names
 from samedevice.simulation.rules.layout_errors import reworded
 from samedevice.simulation.stand_ins import ABSENT, at_the_caller, modes_are_asked, overridden, stand_in
@@ -178,7 +178,7 @@ def _check_alias(source: Any, named: Any) -> None:
         except TypeError:
             return
     here = device_of(source) if isinstance(source, torch.Tensor) else CPU
-    wanted = torch.device("cuda", named) if isinstance(named, int) else torch.device(named)
+    wanted = torch.device(named)
     if here != wanted:
         raise ValueError(f"can't alias tensor from device '{here}' to '{wanted}'.")
 
@@ -191,9 +191,9 @@ def _of_cuda_array(
         raise RuntimeError("Can't pin tensor constructed from __cuda_array_interface__")
     if copy is False:  # asarray
         raise ValueError("can't alias arbitrary sequence into a tensor.")
-    asked = None if device is None else torch.device("cuda", device) if isinstance(device, int) else device
-    wanted = torch.get_default_device() if asked is None and _has_default_device() else asked
-    wanted = None if wanted is None else torch.device(wanted)
+    if device is None and _has_default_device():
+        device = torch.get_default_device()
+    wanted = None if device is None else torch.device(device)
     source = cuda_array.tensor_of(data, None if wanted is None or wanted.type != "cuda" else wanted)
     made = source.to(wanted or source.device, dtype or source.dtype, copy=copy or name == "tensor")
     return made.requires_grad_() if requires_grad else made
@@ -225,7 +225,7 @@ def _seen(original: Any, name: str, device: torch.device, args: Any, kwargs: Any
             made = _made(original, device, *args, **kwargs)
         return made if name.startswith("sparse_") else cast(torch.Tensor, torch.ops.aten.lift_fresh.default(made))
     with dispatch_modes.asking():
-        made = original(*args, device=device if isinstance(named, int) else named, **kwargs)
+        made = original(*args, device=device if is_index(named) else named, **kwargs)
     return made
 
 

@@ -43,8 +43,8 @@ class Operator:
     """What dispatch asks of an operator of PyTorch's (an OpOverload) at every call."""
 
     __slots__ = (
-        "computed_at_once", "counts_versions", "draws", "function", "is_plain", "is_view", "keeps_kind", "overload",
-        "refusal_of", "refusal_of_rare",
+        "computed_at_once", "counts_versions", "draws", "function", "is_collective", "is_plain", "is_view",
+        "keeps_kind", "overload", "refusal_of", "refusal_of_rare",
     )  # fmt: skip
 
     def __init__(self, overload: Any) -> None:
@@ -67,8 +67,10 @@ class Operator:
         self.computed_at_once = dtype_refusals.computed_at_once(overload)
         # Whether it has to count the versions of tensors, which autograd does for all other operators.
         self.counts_versions = name.startswith("aten::_foreach_") and "zero" not in name
+        # Whether processes compute it together, so that a group decides how.
+        self.is_collective = "c10d" in name.partition("::")[0]
         # Whether nothing but its tensors decides where, and with what numbers, it is computed.
-        self.is_plain = not self.draws and "device" not in arguments
+        self.is_plain = not self.draws and "device" not in arguments and not self.is_collective
 
 
 # By the address of the overload, which is found faster than the overload itself. An address that is held here is not
