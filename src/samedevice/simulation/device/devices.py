@@ -22,12 +22,18 @@ INVALID_ORDINAL = (
     f"CUDA error: invalid device ordinal\nGPU device may be out of range, do you have enough GPUs?\n{_ADVICE}"
 )
 ENDED = "the simulated CUDA has ended, and its GPUs with it: compute on the CPU, or start it again"
-# Of the driver, to a forked child that computes with its parent's tensors.
-NOT_INITIALIZED = (
-    "CUDA error: initialization error\n"
-    "Search for `cudaErrorInitializationError' in https://docs.nvidia.com/cuda/cuda-runtime-api/"
-    f"group__CUDART__TYPES.html for more information.\n{_ADVICE}"
-)
+
+
+def cuda_error(says: str, name: str) -> str:
+    """The text of an error of the driver's that PyTorch has no advice for (c10/cuda/CUDAMiscFunctions.cpp)."""
+    return (
+        f"CUDA error: {says}\nSearch for `{name}' in https://docs.nvidia.com/cuda/cuda-runtime-api/"
+        f"group__CUDART__TYPES.html for more information.\n{_ADVICE}"
+    )
+
+
+# To a forked child that computes with its parent's tensors.
+NOT_INITIALIZED = cuda_error("initialization error", "cudaErrorInitializationError")
 
 # One object per GPU, made once in a process: equal devices are then identical, and dispatch compares them with `is`.
 _made: list[torch.device] = []

@@ -186,6 +186,8 @@ def _wrapped(operator: Operator, result: Any, args: Any, device: torch.device) -
     """Put what was computed on `device`."""
     if device is CPU and not (made_inside.is_composing() and _is_on_cpu(result)):
         return result
+    if operator.resizes:
+        wrapping.resized(result)
     kind = type(result)
     if kind is torch.Tensor:
         return wrap(result, device)
