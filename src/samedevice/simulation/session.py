@@ -28,6 +28,7 @@ from samedevice.simulation.patches import (
     tensor_types,
     torch_dispatch_mode,
     torch_ops,
+    torchscript_files,
 )
 from samedevice.simulation.rules import composite_checks, composite_kernels, linear_algebra
 from samedevice.simulation.stand_ins import ABSENT
@@ -82,6 +83,7 @@ _PARTS: tuple[Part, ...] = (
     nested,
     torch_dispatch_mode,
     torch_ops,
+    torchscript_files,
     fake,
 )
 

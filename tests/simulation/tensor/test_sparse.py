@@ -327,3 +327,20 @@ def test_sparse_halves_are_added_in_place() -> None:
         assert (x.dtype, x.to_dense().tolist()) == (torch.float16, [[0, 0, 9], [12, 0, 15]])
         x.sub_(coo(HOME).half())
         assert x.to_dense().tolist() == [[0, 0, 6], [8, 0, 10]]
+
+
+@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
+def test_quantized_factories_make_tensors_on_a_gpu() -> None:
+    with simulate_cuda(devices=2):
+        x = torch._empty_affine_quantized((2,), scale=2.0, zero_point=3, dtype=torch.qint8, device=HOME)
+        assert (str(x.device), x.dtype, x.q_scale(), x.q_zero_point()) == (HOME, torch.qint8, 2.0, 3)
+        assert str(x.dequantize().device) == HOME
+        scales, zeros = torch.ones(2), torch.zeros(2)
+        y = torch._empty_per_channel_affine_quantized(
+            (2, 2), scales=scales, zero_points=zeros, axis=0, dtype=torch.quint8, device=HOME
+        )
+        assert (str(y.device), str(y.q_per_channel_scales().device)) == (HOME, HOME)
+        file = io.BytesIO()
+        torch.save(torch.quantize_per_tensor(torch.ones(2), 1.0, 0, torch.quint8), file)
+        file.seek(0)
+        assert str(torch.load(file, map_location=HOME).device) == HOME

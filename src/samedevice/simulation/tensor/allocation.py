@@ -27,6 +27,9 @@ def start() -> None:
         library.impl("empty_strided", _empty_strided, "CUDA", allow_override=True)
         for name in ("tril_indices", "triu_indices"):  # made by kernels of their own (native/cuda/TensorFactories.cu)
             library.impl(name, functools.partial(_indices, getattr(torch.ops.aten, name)), "CUDA", allow_override=True)
+        for name in ("_empty_affine_quantized", "_empty_per_channel_affine_quantized"):
+            make = functools.partial(_quantized, getattr(torch.ops.aten, name))
+            library.impl(name, make, "QuantizedCUDA", allow_override=True)
 
 
 def _empty(
@@ -48,6 +51,11 @@ def _empty_strided(
 
 def _indices(make: Any, *args: Any, device: Any = None, **options: Any) -> torch.Tensor:
     _refuse_pinned(options.get("pin_memory"))
+    return wrap(make(*args, **options, device="cpu"), resolve(device))
+
+
+def _quantized(make: Any, *args: Any, device: Any = None, **options: Any) -> torch.Tensor:
+    options.pop("pin_memory", None)  # which the kernel does not read (native/quantized/TensorFactories.cpp)
     return wrap(make(*args, **options, device="cpu"), resolve(device))
 
 

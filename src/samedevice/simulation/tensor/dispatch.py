@@ -106,6 +106,7 @@ def _dispatch(operator: Operator, func: Any, types: Any, args: Any, kwargs: Any,
         try:
             device = judgement.judge(func, args, kwargs or {})
         except RuntimeError as refusal:
+            now.refusal = str(refusal)
             # Without the frames of who found it, which say nothing of the program.
             raise refusal.with_traceback(None) from None
         if device in judgement.COMPOSED:
