@@ -23,12 +23,14 @@ from samedevice.simulation.patches import (
     multiprocessing,
     nccl,
     nn,
+    process_group_gloo,
     process_group_nccl,
     split_group,
     storage,
     tensor_types,
     torch_dispatch_mode,
     torch_ops,
+    torchscript_files,
 )
 from samedevice.simulation.rules import composite_checks, composite_kernels, linear_algebra
 from samedevice.simulation.stand_ins import ABSENT
@@ -76,6 +78,7 @@ _PARTS: tuple[Part, ...] = (
     cuda,
     comm,
     nccl,
+    process_group_gloo,
     process_group_nccl,
     split_group,
     dtensor,
@@ -86,6 +89,7 @@ _PARTS: tuple[Part, ...] = (
     nested,
     torch_dispatch_mode,
     torch_ops,
+    torchscript_files,
     fake,
     library,
 )
@@ -217,6 +221,7 @@ class _Session:
         for part in _PARTS:
             self.replace(part.replacements())
         cuda.start()
+        process_group_gloo.start()
         composite_kernels.start(
             kernel for part in (composite, composite_checks, nn, linear_algebra) for kernel in part.kernels()
         )

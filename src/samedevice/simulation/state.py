@@ -70,6 +70,8 @@ class State:
         # tensor/dispatch.py: who looks at operators before they run, and who carries out those of a namespace
         self.before_operators: list[Callable[[Any, Any, Any, torch.device], None]] = []
         self.carried_out: dict[str, Callable[[Any, Any, Any], Any]] = {}
+        # tensor/dispatch.py and patches/torchscript_files.py: what was said last of devices that do not fit
+        self.refusal: str | None = None
         # tensor/wrapping.py: what is put in place before the first nested tensor of the strided layout
         self.before_nested: list[Callable[[], None]] = []
         self.before_complex: list[Callable[[], None]] = []  # and before the first complex tensor

@@ -162,3 +162,45 @@ def test_memory_outside_tensors_is_counted_until_it_is_given_back(two_gpus: None
     torch.cuda.caching_allocator_delete(address)
     assert torch.cuda.memory_allocated(1) == 0
     torch.cuda.memory._record_memory_history(enabled=None)
+
+
+def test_counters_follow_a_storage_that_is_resized(two_gpus: None) -> None:
+    x = torch.ones(1000, device="cuda")
+    seen = [torch.cuda.memory_allocated()]
+    for size in (5000, 10):  # a tensor that shrinks keeps its memory
+        x.resize_(size)
+        seen.append(torch.cuda.memory_allocated())
+    for size in (0, 4000, 40000):  # as FSDP frees a parameter, and takes memory for it again
+        x.untyped_storage().resize_(size)
+        seen.append(torch.cuda.memory_allocated())
+    del x
+    assert [*seen, torch.cuda.memory_allocated()] == [4096, 20480, 20480, 0, 4096, 40448, 0]
+
+
+RESIZED: dict[str, tuple[Callable[[torch.Tensor], Any], int]] = {
+    "out of an operator": (lambda x: torch.add(torch.ones(1000, device="cuda"), 1, out=x), 4096),
+    "out of cat": (lambda x: torch.cat([torch.ones(500, device="cuda")] * 2, out=x), 4096),
+    "resize_as_": (lambda x: x.resize_as_(torch.ones(1000, device="cuda")), 4096),
+    "a storage with a dtype": (lambda x: x.storage().resize_(1000), 4096),
+    "the storage of .data": (lambda x: x.data.untyped_storage().resize_(4000), 4096),
+    "a view's storage": (lambda x: x[:5].untyped_storage().resize_(0), 0),
+    "set_": (lambda x: x.set_(), 0),
+}
+
+
+@pytest.mark.filterwarnings("ignore")  # of storages with a dtype, and of an out= that is no empty one
+@pytest.mark.parametrize("way", RESIZED)
+def test_counters_follow_what_gives_a_tensor_another_size(two_gpus: None, way: str) -> None:
+    resize, expected = RESIZED[way]
+    x = torch.ones(10, device="cuda")
+    resize(x)
+    assert torch.cuda.memory_allocated() == expected
+    del x
+    assert torch.cuda.memory_allocated() == 0
+
+
+def test_the_new_block_is_taken_before_the_old_one_is_given_back(two_gpus: None) -> None:
+    x = torch.ones(1000, device="cuda")
+    torch.cuda.reset_peak_memory_stats()
+    x.resize_(100000)
+    assert torch.cuda.max_memory_allocated() == 4096 + 400384

@@ -109,3 +109,26 @@ def test_a_subclass_of_an_event_may_have_arguments_of_its_own() -> None:
     second.record()
     assert first.elapsed_time(second) >= 0
     assert first.name == "first"
+
+
+def test_a_stream_of_another_library_is_known_by_its_address(two_gpus: None) -> None:
+    own, other = torch.cuda.Stream(), torch.cuda.Stream(1)
+    external = torch.cuda.ExternalStream(own.cuda_stream)
+    assert (external.cuda_stream, external.stream_id) == (own.cuda_stream, own.cuda_stream)
+    assert external != own
+    assert (hash(external), repr(external)) == (hash(own), repr(own))
+    assert len({own.cuda_stream, other.cuda_stream, own.stream_id, torch.cuda.default_stream().cuda_stream}) == 4
+    with torch.cuda.stream(external):
+        assert torch.cuda.current_stream() == external
+        assert torch.cuda.current_stream().cuda_stream == own.cuda_stream
+    assert torch.cuda.get_stream_from_external(other.cuda_stream, 1).cuda_stream == other.cuda_stream
+
+
+@pytest.mark.parametrize("kind", [torch.cuda, torch], ids=["torch.cuda", "torch"])
+def test_no_time_passes_between_events_of_two_gpus(two_gpus: None, kind: Any) -> None:
+    first, second = (kind.Event(enable_timing=True) for _ in range(2))
+    first.record(kind.Stream("cuda:0"))
+    second.record(kind.Stream("cuda:1"))
+    for start, end in ((first, second), (second, first)):
+        with pytest.raises(torch.AcceleratorError, match=r"^CUDA error: invalid resource handle\n"):
+            start.elapsed_time(end)

@@ -132,6 +132,22 @@ def test_broadcast_copies_and_leaves_what_is_there() -> None:
     assert (first[0].is_contiguous(), second[0].is_contiguous()) == (False, True)
 
 
+@pytest.mark.parametrize("is_coalesced", [False, True])
+@pytest.mark.filterwarnings("ignore:Sparse invariant checks")
+def test_broadcast_copies_sparse_tensors(is_coalesced: bool) -> None:
+    indices, values = torch.tensor([[0, 1], [1, 0]]), torch.tensor([1.0, 2.0])
+    x = torch.sparse_coo_tensor(indices, values, (2, 2), is_coalesced=is_coalesced).cuda()
+    dense = torch.ones(3, device="cuda")
+    single, together = comm.broadcast(x, [0, 1]), comm.broadcast_coalesced([x, dense], [0, 1])
+    assert single[0] is x
+    for copied in (single[1], together[1][0]):
+        assert (str(copied.device), copied.layout, copied.is_coalesced()) == ("cuda:1", x.layout, is_coalesced)
+        assert copied.to_dense().tolist() == [[0, 1], [2, 0]]
+    assert str(together[1][1].device) == "cuda:1"
+    with pytest.raises(NotImplementedError, match=r"^Could not run 'aten::as_strided' with arguments from the"):
+        comm.gather([x, x.cuda(1)])
+
+
 def test_reduce_add_sums_on_the_destination() -> None:
     total = comm.reduce_add([cuda(0), cuda(1), cuda(2)], "cuda:2")
     assert (str(total.device), total.unique().tolist()) == ("cuda:2", [3])

@@ -27,6 +27,17 @@ def test_ctc_loss_takes_targets_and_lengths_from_anywhere_and_has_the_cpus_gradi
         torch.testing.assert_close(found.grad.cpu(), expected.grad)
 
 
+@pytest.mark.parametrize("lengths", PLACES)
+def test_ctc_loss_of_an_unbatched_input_takes_lengths_of_no_dimension(two_gpus: None, lengths: str) -> None:
+    x, labels = torch.linspace(-1, 1, 20).reshape(5, 4).log_softmax(1), torch.tensor([1, 2])
+    sizes = torch.tensor(5), torch.tensor(2)
+    expected, found = x.detach().requires_grad_(), x.cuda().requires_grad_()
+    F.ctc_loss(expected, labels, *sizes).backward()
+    F.ctc_loss(found, labels.cuda(), *(size.to(lengths) for size in sizes)).backward()
+    assert found.grad is not None
+    assert torch.equal(found.grad.cpu(), expected.grad)  # type: ignore[arg-type]
+
+
 def test_ctc_loss_refuses_lengths_that_are_no_integers(two_gpus: None) -> None:
     x, labels = torch.zeros(5, 2, 4, device="cuda"), torch.ones(2, 2, dtype=torch.long)
     with pytest.raises(RuntimeError, match=r"^target_lengths must be integral$"):

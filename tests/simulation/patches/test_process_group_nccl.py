@@ -16,6 +16,7 @@ from torch.nn.parallel import DistributedDataParallel
 from samedevice import simulate_cuda
 from samedevice.simulation import state
 from samedevice.simulation.patches import process_group_nccl
+from samedevice.simulation.tensor import operators
 
 pytestmark = [
     pytest.mark.skipif(not process_group_nccl._available, reason="this torch has no gloo"),
@@ -232,8 +233,9 @@ def test_it_is_said_once_at_the_programs_line(monkeypatch: pytest.MonkeyPatch) -
     assert (str(said.message), said.filename) == (expected, __file__)
 
 
-def test_operators_are_met_by_nobody_else_before_the_first_group_and_after_the_simulation() -> None:
-    assert not state.now.carried_out
-    begin()
-    assert state.now.carried_out
+def test_only_collectives_are_looked_at_and_none_after_the_simulation() -> None:
+    assert operators.of(torch.ops.c10d.allreduce_.default).is_collective
+    assert operators.of(torch.ops._c10d_functional.all_reduce.default).is_collective
+    assert not operators.of(torch.ops.aten.add.Tensor).is_collective
+    assert set(state.now.carried_out) == {"c10d", "_c10d_functional", "_c10d_functional_autograd"}
     assert not state.State().carried_out  # what there is after the simulation

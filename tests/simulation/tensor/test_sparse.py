@@ -301,3 +301,46 @@ def test_a_jagged_nested_tensor_is_saved_and_pinned_by_its_values(two_gpus: None
         assert str(torch.load(file, map_location=where, weights_only=False).device) == device
     assert jagged("cpu").pin_memory().is_pinned() and not jagged("cuda").is_pinned()
     assert jagged("cuda").type() == "torch.cuda.FloatTensor"
+
+
+@pytest.mark.parametrize("options", [{"mode": "sum"}, {"mode": "mean"}, {"mode": "sum", "padding_idx": 0}], ids=str)
+@pytest.mark.parametrize("optimizer", [torch.optim.SparseAdam, torch.optim.SGD])
+def test_sparse_gradients_of_an_embedding_bag_are_the_cpus(options: dict[str, Any], optimizer: Any) -> None:
+    with simulate_cuda(devices=2):
+        expected = nn.EmbeddingBag(4, 2, sparse=True, **options)
+        found = copy.deepcopy(expected).to(HOME)
+        for bag in (expected, found):
+            home = bag.weight.device
+            optimizer_of = optimizer(list(bag.parameters()), lr=0.1)
+            bag(torch.tensor([0, 1, 1, 3], device=home), torch.tensor([0, 2], device=home)).sum().backward()
+            assert bag.weight.grad is not None
+            assert (bag.weight.grad.layout, bag.weight.grad.device) == (torch.sparse_coo, home)
+            optimizer_of.step()
+        assert torch.equal(found.weight.grad.to_dense().cpu(), expected.weight.grad.to_dense())  # type: ignore[union-attr]
+        assert torch.equal(found.weight.detach().cpu(), expected.weight.detach())
+
+
+def test_sparse_halves_are_added_in_place() -> None:
+    with simulate_cuda(devices=2):
+        x = coo(HOME).half()
+        x.add_(x, alpha=2)
+        assert (x.dtype, x.to_dense().tolist()) == (torch.float16, [[0, 0, 9], [12, 0, 15]])
+        x.sub_(coo(HOME).half())
+        assert x.to_dense().tolist() == [[0, 0, 6], [8, 0, 10]]
+
+
+@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
+def test_quantized_factories_make_tensors_on_a_gpu() -> None:
+    with simulate_cuda(devices=2):
+        x = torch._empty_affine_quantized((2,), scale=2.0, zero_point=3, dtype=torch.qint8, device=HOME)
+        assert (str(x.device), x.dtype, x.q_scale(), x.q_zero_point()) == (HOME, torch.qint8, 2.0, 3)
+        assert str(x.dequantize().device) == HOME
+        scales, zeros = torch.ones(2), torch.zeros(2)
+        y = torch._empty_per_channel_affine_quantized(
+            (2, 2), scales=scales, zero_points=zeros, axis=0, dtype=torch.quint8, device=HOME
+        )
+        assert (str(y.device), str(y.q_per_channel_scales().device)) == (HOME, HOME)
+        file = io.BytesIO()
+        torch.save(torch.quantize_per_tensor(torch.ones(2), 1.0, 0, torch.quint8), file)
+        file.seek(0)
+        assert str(torch.load(file, map_location=HOME).device) == HOME

@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -30,6 +31,47 @@ def test_every_way_to_name_a_gpu() -> None:
     moved = (x.cuda(1), x.to(1), x.to(device=1), x.to("cuda:1"), x.to(torch.device("cuda", 1)), x.to(torch.device(1)))
     made = (torch.zeros(1, device=1), torch.zeros(1, device="cuda:1"), torch.empty(2, device=torch.device("cuda:1")))
     assert set(places(*moved, *made)) == {"cuda:1"}
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.int32, np.int16, np.uint8])
+def test_an_integer_of_numpy_names_a_gpu_as_an_int_does(kind: Any) -> None:
+    x, index = torch.zeros(2), kind(1)
+    moved = (
+        x.cuda(index),
+        x.to(index),
+        x.to(device=index),
+        x.to(index, torch.float64),
+        nn.Linear(1, 1).to(index).weight,
+    )
+    made = (torch.zeros(1, device=index), torch.tensor([1.0], device=index), torch.zeros_like(x, device=index))
+    assert set(places(*moved, *made, x.new_zeros(1, device=index))) == {"cuda:1"}
+    assert (torch.device(index), torch.Generator(index).device) == (torch.device("cuda:1"),) * 2
+    with torch.device(index):
+        assert places(torch.zeros(1)) == ["cuda:1"]
+
+
+NO_INDEX: dict[str, tuple[Callable[[], Any], str]] = {
+    "a boolean of NumPy": (
+        lambda: torch.ones(1).cuda(np.bool_(True)),  # type: ignore[arg-type]
+        "cuda(): argument 'device' (position 1) must be torch.device, not numpy.bool",
+    ),
+    "an array": (
+        lambda: torch.ones(1).cuda(np.array(1)),  # type: ignore[arg-type]
+        "cuda(): argument 'device' (position 1) must be torch.device, not numpy.ndarray",
+    ),
+    "a float of NumPy": (
+        lambda: torch.ones(1).cuda(np.float64(1)),  # type: ignore[arg-type]
+        "cuda(): argument 'device' (position 1) must be torch.device, not numpy.float64",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NO_INDEX)
+def test_what_is_no_index_is_refused_by_its_type(name: str) -> None:
+    call, text = NO_INDEX[name]
+    with pytest.raises(TypeError) as refused:
+        call()
+    assert str(refused.value) == text
 
 
 def test_bare_cuda_is_the_current_gpu() -> None:

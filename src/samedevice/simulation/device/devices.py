@@ -4,6 +4,7 @@ Everything else in the simulation asks here. The rules are c10/core/Device.h (a 
 c10/cuda/CUDAFunctions.cpp (the current device belongs to the thread; an ordinal is checked when it is used).
 """
 
+import numbers
 import os
 from typing import Any, NoReturn
 
@@ -21,12 +22,18 @@ INVALID_ORDINAL = (
     f"CUDA error: invalid device ordinal\nGPU device may be out of range, do you have enough GPUs?\n{_ADVICE}"
 )
 ENDED = "the simulated CUDA has ended, and its GPUs with it: compute on the CPU, or start it again"
-# Of the driver, to a forked child that computes with its parent's tensors.
-NOT_INITIALIZED = (
-    "CUDA error: initialization error\n"
-    "Search for `cudaErrorInitializationError' in https://docs.nvidia.com/cuda/cuda-runtime-api/"
-    f"group__CUDART__TYPES.html for more information.\n{_ADVICE}"
-)
+
+
+def cuda_error(says: str, name: str) -> str:
+    """The text of an error of the driver's that PyTorch has no advice for (c10/cuda/CUDAMiscFunctions.cpp)."""
+    return (
+        f"CUDA error: {says}\nSearch for `{name}' in https://docs.nvidia.com/cuda/cuda-runtime-api/"
+        f"group__CUDART__TYPES.html for more information.\n{_ADVICE}"
+    )
+
+
+# To a forked child that computes with its parent's tensors.
+NOT_INITIALIZED = cuda_error("initialization error", "cudaErrorInitializationError")
 
 # One object per GPU, made once in a process: equal devices are then identical, and dispatch compares them with `is`.
 _made: list[torch.device] = []
@@ -188,12 +195,19 @@ def refuse_absent(device: torch.device) -> None:
         )
 
 
+def is_index(device: Any) -> bool:
+    """Tell whether PyTorch takes this for a GPU's index: an int, also one of NumPy's (THPUtils_checkLong); no bool."""
+    if isinstance(device, int):
+        return not isinstance(device, bool)
+    return isinstance(device, numbers.Integral) and type(device).__module__ == "numpy"
+
+
 def resolve(device: Any) -> torch.device:
     """The device that a request means: "cuda", 1, torch.device("cuda:1"), "cpu"; "cuda" is the current one."""
-    if isinstance(device, int) and not isinstance(device, bool):
+    if is_index(device):
         if device < 0:
             raise RuntimeError("Device index must not be negative")  # torch/csrc/utils/python_arg_parser.h, toDevice
-        return gpu(device)
+        return gpu(int(device))
     asked = device if isinstance(device, torch.device) else torch.device(device)
     if asked.type == "cuda":
         return gpu(current() if asked.index is None else asked.index)
@@ -220,8 +234,8 @@ class _DeviceFace(Face):
     """For torch.device, which cannot be subclassed: an int is a GPU, all else is torch's own."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> torch.device:
-        if len(args) == 1 and isinstance(args[0], int) and not isinstance(args[0], bool) and not kwargs:
-            return _torch_device("cuda", args[0])
+        if len(args) == 1 and not kwargs and is_index(args[0]):
+            return _torch_device("cuda", int(args[0]))
         return _torch_device(*args, **kwargs)
 
 

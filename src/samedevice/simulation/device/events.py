@@ -105,6 +105,12 @@ class AnyEvent:
             raise ValueError("Both events must be created with argument 'enable_timing=True'.")
         if self._recorded is None or end_event._recorded is None:
             raise ValueError("Both events must be recorded before calculating elapsed time.")
+        if self.device != end_event.device:
+            # CUDA C++ Programming Guide, Multi-Device System: cudaEventElapsedTime() fails; torch/test/test_cuda.py,
+            # test_events_multi_gpu_elapsed_time, expects an error.
+            raise torch.AcceleratorError(
+                devices.cuda_error("invalid resource handle", "cudaErrorInvalidResourceHandle")
+            )
         return float((end_event._recorded - self._recorded) / 1e6)
 
     def _is_like(self, other: Any) -> bool:

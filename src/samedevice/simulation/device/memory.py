@@ -1,6 +1,6 @@
 """How much memory the tensors on a simulated GPU hold, and what CUDA's allocator would keep in reserve for them.
 
-Each storage is followed from its making to its end. Both are only written down when they happen, in a journal; it is
+Each storage is followed from its making to its end. What happens to it is only written down, in a journal; that is
 read, and caching_allocator.py told, when a program asks for a number or when it grows long. So following costs an
 operator little, and an end that Python's garbage collector brings about, at any moment, disturbs nothing. Memory never
 runs out here, and who allocated what is not kept.
@@ -50,15 +50,43 @@ def made(storage: torch.UntypedStorage, index: int) -> None:
         read()
 
 
+def resized(storage: torch.UntypedStorage, index: int) -> None:
+    """Note that a storage on a GPU may have another size now: its bytes are then in another block.
+
+    CUDA takes the new block before it gives back the old one (aten/src/ATen/native/cuda/Resize.cpp).
+    """
+    now, address = state.now, storage._cdata
+    before = now.followed.get(address)
+    if before is None or before.size != storage.nbytes():
+        now.followed.pop(address, None)
+        made(storage, index)
+        if before is not None:
+            now.memory_journal.append(before)
+
+
 def _allocator(index: int) -> Allocator:
     allocators = state.now.allocators
     return allocators[index] if index in allocators else allocators.setdefault(index, Allocator())
 
 
 def _freed(allocation: Any) -> None:
-    """Its counts are those of its own simulation, which may have ended."""
-    state.now.followed.pop(allocation.address, None)
-    state.now.memory_journal.append(allocation)
+    """Note the end of a storage, unless it was resized since, or its simulation has ended."""
+    now, address = state.now, allocation.address
+    followed = now.followed.get(address)
+    if followed is not None and followed is allocation:
+        del now.followed[address]
+        now.memory_journal.append(followed)
+
+
+def at(address: int) -> tuple[torch.UntypedStorage, int]:
+    """The storage on a GPU that has this address, and the GPU's index."""
+    now = state.now
+    for allocation in list(now.followed.values()):
+        storage = allocation()
+        if storage is not None and storage.data_ptr() <= address < storage.data_ptr() + storage.nbytes():
+            return storage, next(index for index, gpu in now.allocators.items() if gpu is allocation.gpu)
+    # aten/src/ATen/cuda/CUDADevice.h, getDeviceFromPtr
+    raise RuntimeError("The specified pointer resides on host memory and is not registered with any CUDA device.")
 
 
 def read() -> None:

@@ -67,6 +67,14 @@ def _read(original: Any, args: Any, kwargs: Any) -> None:
         pass
 
 
+def handle(stream_id: int, device_index: int) -> int:
+    """The address of a stream, the cudaStream_t (c10/cuda/CUDAStream.cpp): an odd number is a place in PyTorch's pools.
+
+    The default stream's and that of a stream of another library are their numbers too.
+    """
+    return stream_id << 12 | device_index << 4 if stream_id & 1 else stream_id
+
+
 class AnyStream:
     """torch.Stream on a simulated GPU (torch/csrc/Stream.cpp)."""
 
@@ -96,7 +104,7 @@ class AnyStream:
 
     @property
     def native_handle(self) -> int:
-        return self.stream_id
+        return handle(self.stream_id, self.device_index)
 
     def query(self) -> bool:
         return True
@@ -173,7 +181,7 @@ class Stream(_CudaStreamBase):
 
     @property
     def cuda_stream(self) -> int:
-        return self.stream_id
+        return handle(self.stream_id, self.device_index)
 
     @property
     def _as_parameter_(self) -> ctypes.c_void_p:
@@ -189,7 +197,8 @@ class Stream(_CudaStreamBase):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Stream) and super().__eq__(other)
 
-    __hash__ = AnyStream.__hash__
+    def __hash__(self) -> int:
+        return hash((self.cuda_stream, self.device))
 
     def __repr__(self) -> str:
         return f"<torch.cuda.Stream device={self.device} cuda_stream={self.cuda_stream:#x}>"
@@ -293,7 +302,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
         yield owner, "Event", event
     yield torch._C, "_cuda_setStream", set_stream
     yield torch._C, "_cuda_getCurrentStream", lambda index: (_current_id(_checked(index)), _checked(index), _CUDA)
-    yield torch._C, "_cuda_getCurrentRawStream", lambda index: _current_id(_checked(index))
+    yield torch._C, "_cuda_getCurrentRawStream", lambda index: handle(_current_id(_checked(index)), _checked(index))
     yield torch._C, "_cuda_getDefaultStream", lambda index: (0, _checked(index), _CUDA)
     yield torch._C, "_cuda_getStreamFromExternal", lambda pointer, index: (pointer, _checked(index), _CUDA)
     yield torch._C, "_accelerator_getStream", _accelerator_stream

@@ -31,8 +31,16 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
 def broadcast(tensor: torch.Tensor, devices: Sequence[int]) -> list[torch.Tensor]:
     """comm.cpp, broadcast: where the tensor is already, itself."""
     targets = [_gpu(index) for index in devices]
-    with torch.set_grad_enabled(torch.is_grad_enabled() and device_of(tensor) is CPU):
-        return [tensor if device_of(tensor) == target else move(tensor, target).contiguous() for target in targets]
+    # Dense tensors of a GPU go by NCCL, which has no gradients; all others by Tensor.to.
+    by_nccl = device_of(tensor) is not CPU and tensor.layout is torch.strided
+    with torch.set_grad_enabled(torch.is_grad_enabled() and not by_nccl):
+        return [tensor if device_of(tensor) == target else _copied(tensor, target) for target in targets]
+
+
+def _copied(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """A contiguous copy; of a sparse tensor, one whose members are."""
+    copy = move(tensor, device)
+    return copy.contiguous() if copy.layout is torch.strided else copy
 
 
 def broadcast_out(tensor: torch.Tensor, out_tensors: list[torch.Tensor]) -> list[torch.Tensor]:
@@ -58,7 +66,7 @@ def broadcast_coalesced(
         raise RuntimeError(f"All tensors must be on devices[0]: {devices[0]}")
     others = [_gpu(index) for index in devices[1:]]
     with torch.no_grad():
-        return [list(tensors), *([move(tensor, other).contiguous() for tensor in tensors] for other in others)]
+        return [list(tensors), *([_copied(tensor, other) for tensor in tensors] for other in others)]
 
 
 def scatter(
@@ -110,11 +118,13 @@ def scatter_out(
 def gather(tensors: Sequence[torch.Tensor], dim: int, destination_index: int | None) -> torch.Tensor:
     """comm.cpp, gather: -1 is the CPU, None the current GPU."""
     shape = _gathered_shape(tensors, dim, quoted=False)
-    formats = {suggest_memory_format(tensor) for tensor in tensors}
+    first = tensors[0]
+    formats = {suggest_memory_format(tensor) for tensor in tensors if tensor.layout is torch.strided}
     index = gpus.current() if destination_index is None else destination_index
     out = torch.empty(
         shape,
-        dtype=tensors[0].dtype,
+        dtype=first.dtype,
+        layout=first.layout,
         device=CPU if index == -1 else gpus.gpu(index),
         memory_format=formats.pop() if len(formats) == 1 else torch.contiguous_format,
     )

@@ -164,7 +164,8 @@ def _ctc_loss(compose: Any, log_probs: Any, targets: Any, *rest: Any, **kwargs: 
         for name, length in zip(("input_lengths", "target_lengths"), lengths, strict=True):
             if length.dtype.is_floating_point or length.dtype.is_complex or length.dtype is torch.bool:
                 raise RuntimeError(f"{name} must be integral")
-        numbers = (length.tolist() for length in lengths)
+        # Of an unbatched input they have no dimension; C++ reads as many numbers as there are in their memory.
+        numbers = (length.reshape(-1).tolist() for length in lengths)
         return torch.ops.aten.ctc_loss.IntList(log_probs, targets, *numbers, *rest[2:], **kwargs)
     return _on_first(compose, log_probs, targets.to(device_of(log_probs)), *rest, **kwargs)
 

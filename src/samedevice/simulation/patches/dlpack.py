@@ -25,7 +25,8 @@ _CPU, _CUDA = 1, 2
 def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
     yield torch._C, "_to_dlpack", to_dlpack
-    yield torch.utils.dlpack, "to_dlpack", to_dlpack
+    for owner in (torch, torch.utils.dlpack):  # each has it by name
+        yield owner, "to_dlpack", to_dlpack
     yield torch._C, "_to_dlpack_versioned", to_dlpack_versioned
     yield torch._C, "_from_dlpack", from_dlpack
 

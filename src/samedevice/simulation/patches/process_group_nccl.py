@@ -23,25 +23,20 @@ from torch._prims_common import suggest_memory_format
 from samedevice.simulation import state
 from samedevice.simulation.device import devices, in_backward
 from samedevice.simulation.device.devices import CPU, device_of
+from samedevice.simulation.patches import process_group_gloo, tensor_options
 from samedevice.simulation.rules import judgement
 from samedevice.simulation.tensor import dispatch
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 from samedevice.simulation.tensor.wrapping import unwrap, wrap
 
 _TOLD = "gloo does the work of NCCL, on the CPU: results are as on CUDA, speed is not."
-_NAMESPACES = ("c10d", "_c10d_functional", "_c10d_functional_autograd")
-_IN_CPP = {
-    torch.float32: "float", torch.float64: "double", torch.float16: "c10::Half", torch.bfloat16: "c10::BFloat16",
-    torch.int64: "long int", torch.int32: "int", torch.int16: "short int", torch.int8: "signed char",
-    torch.uint8: "unsigned char", torch.bool: "bool",
-}  # fmt: skip
 _GROUPS = ("process_group", "group_name", "group")  # what operators call the argument
 _NAME = "{}, carried out by gloo"
 _CUDA = torch.device("cuda")
 _TIMEOUT = datetime.timedelta(minutes=10)  # ProcessGroupNCCL.hpp, kProcessGroupNCCLDefaultTimeout
 
 _OF_OTHERS = ("torch.", "samedevice.simulation.")  # modules whose line a warning does not name
-_available = torch.distributed.is_available() and torch.distributed.is_gloo_available()
+_available = process_group_gloo.available
 if _available:
     from torch.distributed import ProcessGroup, ProcessGroupGloo, constants, distributed_c10d
 
@@ -75,7 +70,7 @@ if _available:
             options = options or Options()
             super().__init__(store, rank, size, timeout=options._timeout)
             _tell(rank)
-            for namespace in _NAMESPACES:  # before the first group, no operator is looked at
+            for namespace in process_group_gloo.NAMESPACES:
                 state.now.carried_out[namespace] = _collective
             self._options = options
             of_gloo = super().options  # C++ reads these
@@ -171,14 +166,20 @@ def _carrier(group: Any) -> Any:
     return backend.carrier.boxed() if unboxed is not group else backend.carrier
 
 
+def _for_gpus(group: Any) -> Any:
+    """What to use in C++ in the place of a group, for tensors on a GPU."""
+    carrier = _carrier(group)
+    return process_group_gloo.for_gpus(group) if carrier is group else carrier
+
+
 def _collective(func: Any, args: Any, kwargs: Any) -> Any:
-    """Run a collective with the carrier in the place of its group; NotImplemented where the group has none.
+    """Run a collective with the carrier in the place of its group; of a group that has none, gloo may run it.
 
     NCCL asks no other check: `_refuse` looks at the tensors.
     """
     arguments = _carried_arguments(func, args, kwargs)
     if arguments is None:
-        return NotImplemented
+        return process_group_gloo.collective(func, args, kwargs)
     _refuse(func, arguments)
     places = map(device_of, judgement.tensors_of(args, kwargs))
     return dispatch.run(func, (), arguments, next((place for place in places if place is not CPU), CPU))
@@ -217,7 +218,7 @@ def _refuse(func: Any, arguments: dict[str, Any]) -> None:
 def _match(name: str, expected: torch.Tensor, items: Sequence[torch.Tensor]) -> None:
     for index, x in enumerate(items):
         if (x.dtype, x.device.type) != (expected.dtype, expected.device.type):
-            fault, wanted, got = "type", _options(expected), _options(x)
+            fault, wanted, got = "type", tensor_options.text_of(expected), tensor_options.text_of(x)
         elif x.shape != expected.shape:
             fault, wanted, got = "size", *(f"({', '.join(map(str, each.shape))})" for each in (expected, x))
         else:
@@ -225,15 +226,6 @@ def _match(name: str, expected: torch.Tensor, items: Sequence[torch.Tensor]) -> 
         raise ValueError(
             f"ProcessGroupNCCL::{name}: invalid tensor {fault} at index {index} (expected {wanted}, got {got})"
         )
-
-
-def _options(x: torch.Tensor) -> str:
-    """Print the options of a tensor as c10/core/TensorOptions.cpp does."""
-    kind = str(x.dtype).removeprefix("torch.")
-    return (
-        f"TensorOptions(dtype={_IN_CPP.get(x.dtype, f'c10::{kind.capitalize()}')}, device={x.device}, layout=Strided, "
-        "requires_grad=false (default), pinned_memory=false (default), memory_format=(nullopt))"
-    )
 
 
 def _with_carriers(original: Any) -> Any:
@@ -244,8 +236,8 @@ def _with_carriers(original: Any) -> Any:
         tensors = itertools.chain(*(x for x in (*args, *kwargs.values()) if isinstance(x, (list, tuple))))
         if any(isinstance(x, torch.Tensor) and device_of(x) is CPU for x in tensors):
             return original(*args, **kwargs)
-        swapped = [_carrier(arg) if isinstance(arg, ProcessGroup) else arg for arg in args]
-        named = {name: _carrier(arg) if isinstance(arg, ProcessGroup) else arg for name, arg in kwargs.items()}
+        swapped = [_for_gpus(arg) if isinstance(arg, ProcessGroup) else arg for arg in args]
+        named = {name: _for_gpus(arg) if isinstance(arg, ProcessGroup) else arg for name, arg in kwargs.items()}
         return original(*swapped, **named)
 
     return function
@@ -254,17 +246,19 @@ def _with_carriers(original: Any) -> Any:
 def broadcast_coalesced(process_group: Any, tensors: Sequence[torch.Tensor], *args: Any, **kwargs: Any) -> None:
     """torch/csrc/distributed/c10d/reducer.cpp, compute_bucket_assignment_by_size: each device has its own buckets."""
     for device in dict.fromkeys(device_of(x) for x in tensors):
-        group = process_group if device is CPU else _carrier(process_group)
+        group = process_group if device is CPU else _for_gpus(process_group)
         _broadcast(group, [x for x in tensors if device_of(x) == device], *args, **kwargs)
 
 
 def barrier(self: Any, *args: Any, **kwargs: Any) -> Any:
     """ProcessGroup.hpp, barrier: it makes a tensor on the device of the options, here on the CPU."""
+    group = _carrier(self)
     for options in (*args, *kwargs.values()):
         if isinstance(options, torch.distributed.BarrierOptions) and options.device is not None:
-            devices.resolve(options.device)
+            if devices.resolve(options.device).type == "cuda":
+                group = _for_gpus(self)
             options.device = CPU
-    return _barrier(_carrier(self), *args, **kwargs)
+    return _barrier(group, *args, **kwargs)
 
 
 def destroy_process_group(group: Any = None) -> None:

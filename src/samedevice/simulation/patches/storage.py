@@ -12,11 +12,12 @@ import torch
 
 from samedevice.simulation.device import pinned_memory, sync_debug
 from samedevice.simulation.device.devices import CPU, resolve
-from samedevice.simulation.device.memory import made
+from samedevice.simulation.device.memory import made, resized
 from samedevice.simulation.stand_ins import overridden
 
 _device = torch.UntypedStorage.device
 _new = torch.UntypedStorage.__new__
+_resize = torch.UntypedStorage.resize_
 _is_shared = torch.UntypedStorage.is_shared
 _set = torch.Tensor.set_
 
@@ -29,6 +30,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     for name, method in (("to", to), ("cpu", cpu), ("clone", clone)):
         yield torch.storage._StorageBase, name, method  # where PyTorch has them
     yield torch.UntypedStorage, "new", new_like
+    yield torch.UntypedStorage, "resize_", resize_
     yield torch.UntypedStorage, "is_shared", is_shared
     yield torch.Tensor, "set_", set_
 
@@ -53,12 +55,12 @@ def device(self: torch.UntypedStorage) -> torch.device:
 
 @functools.wraps(torch.UntypedStorage.to)
 def to(self: torch.UntypedStorage, *, device: Any, non_blocking: bool = False) -> torch.UntypedStorage:
-    target = resolve(device)
-    if target == self.device:
+    asked = device if isinstance(device, torch.device) else torch.device(device)
+    if asked == self.device:  # torch/_utils.py, _to: "cuda" equals no GPU's name, so this makes a copy
         return self
-    copy = _copy(self, target, non_blocking)
-    if non_blocking and target is CPU and self.device.type == "cuda":
-        pinned_memory.pin_storage(copy)  # torch/_utils.py, _to
+    copy = _copy(self, resolve(asked), non_blocking)
+    if non_blocking and asked.type == "cpu" and self.device.type == "cuda":
+        pinned_memory.pin_storage(copy)
     return copy
 
 
@@ -73,6 +75,13 @@ def _copy(self: torch.UntypedStorage, target: torch.device, non_blocking: bool =
 @functools.wraps(torch.UntypedStorage.clone)
 def clone(self: torch.UntypedStorage) -> torch.UntypedStorage:
     return _copy(self, device(self))
+
+
+def resize_(self: torch.UntypedStorage, *args: Any, **kwargs: Any) -> torch.UntypedStorage:
+    result: torch.UntypedStorage = _resize(self, *args, **kwargs)
+    if device(self).type == "cuda":
+        resized(self, device(self).index)
+    return result
 
 
 @functools.wraps(torch.UntypedStorage.new)

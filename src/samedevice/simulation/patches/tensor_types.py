@@ -66,7 +66,7 @@ class _LegacyType(Face):
         home = resolve("cuda" if device is None else device)
         check_device("cuda", home)
         if not args or not isinstance(args[0], torch.Tensor):
-            return wrap(_of_cpu[self.original](*args), home)
+            return wrap(factories.moved_data(_of_cpu[self.original](*args), args), home)
         if isinstance(args[0], self):
             return args[0].view_as(args[0])
         _refuse(self, "cuda", args[0])
@@ -166,4 +166,4 @@ def _new_tensor(cls: Any, *args: Any, device: Any = None, **kwargs: Any) -> torc
         return made
     home = resolve("cuda" if device is None else device)
     check_device("cuda", home)
-    return wrap(torch._C.TensorBase.__new__(cls, *args, **kwargs), home)
+    return wrap(factories.moved_data(torch._C.TensorBase.__new__(cls, *args, **kwargs), args), home)

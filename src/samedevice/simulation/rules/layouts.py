@@ -31,8 +31,11 @@ _COMPOSED: dict[str, tuple[Any, ...]] = {
     COMPRESSED: (_IMPLICIT, _KEYS.CompositeExplicitAutograd, _KEYS.CompositeExplicitAutogradNonFunctional),
     NESTED: (_IMPLICIT,),
 }
-# native/sparse/cuda/SparseCUDATensorMath.cu also adds and multiplies halves and booleans.
-_OF_ALL_DTYPES = ("add.Tensor", "sub.Tensor", "mul.Tensor")
+# native/sparse/cuda also adds and multiplies halves and booleans (SparseCUDATensorMath.cu, SparseMatMul.cu).
+_OF_ALL_DTYPES = (
+    *(f"{name}{kind}" for name in ("add", "sub", "mul") for kind in (".Tensor", "_.Tensor", ".out")),
+    "_sparse_sparse_matmul",
+)
 _BY_KERNEL = sparse_checks.BY_KERNEL | nested_checks.BY_KERNEL
 _call_below = torch._C._disabled_torch_dispatch_impl
 

@@ -101,6 +101,8 @@ def in_another_dtype(operator: Any, args: Any, kwargs: Any, compute: Callable[..
             return _LARGER[small] if x is small else x
         if x.dtype is not small or (given and _LARGER[small] is torch.float64):  # the other integers are indices
             return x
+        if (again := next((after for before, after in given if before is x), None)) is not None:
+            return again  # x.add_(x) writes to what it reads
         given.append((x, compute(convert, (), (x,), {"dtype": _LARGER[small]})))
         return given[-1][1]
 

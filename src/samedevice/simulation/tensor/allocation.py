@@ -28,6 +28,9 @@ def start() -> None:
         library.impl("_efficientzerotensor", _zeros_without_memory, "CUDA", allow_override=True)
         for name in ("tril_indices", "triu_indices"):  # made by kernels of their own (native/cuda/TensorFactories.cu)
             library.impl(name, functools.partial(_indices, getattr(torch.ops.aten, name)), "CUDA", allow_override=True)
+        for name in ("_empty_affine_quantized", "_empty_per_channel_affine_quantized"):
+            make = functools.partial(_quantized, getattr(torch.ops.aten, name))
+            library.impl(name, make, "QuantizedCUDA", allow_override=True)
 
 
 def _empty(
@@ -56,6 +59,11 @@ def _zeros_without_memory(
 
 def _indices(make: Any, *args: Any, device: Any = None, **options: Any) -> torch.Tensor:
     _refuse_pinned(options.get("pin_memory"))
+    return wrap(make(*args, **options, device="cpu"), resolve(device))
+
+
+def _quantized(make: Any, *args: Any, device: Any = None, **options: Any) -> torch.Tensor:
+    options.pop("pin_memory", None)  # which the kernel does not read (native/quantized/TensorFactories.cpp)
     return wrap(make(*args, **options, device="cpu"), resolve(device))
 
 

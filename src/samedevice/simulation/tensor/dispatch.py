@@ -68,7 +68,6 @@ def dispatch(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None
         not operator.is_plain
         or wrapping.met_unusual
         or now.before_operators
-        or now.carried_out
         or device is CPU
         or device not in now.present  # on several devices, or on a GPU that is no more
     ):
@@ -97,7 +96,7 @@ def _dispatch(operator: Operator, func: Any, types: Any, args: Any, kwargs: Any,
     if wrapping.met_holders and any(classes.holds_tensors(kind) for kind in types):
         return NotImplemented  # it computes with the tensors that it holds, which come here in their turn
     now = state.now
-    if now.carried_out and func.namespace in now.carried_out:
+    if operator.is_collective and func.namespace in now.carried_out:
         result = now.carried_out[func.namespace](func, args, kwargs)
         if result is not NotImplemented:
             return result
@@ -110,6 +109,7 @@ def _dispatch(operator: Operator, func: Any, types: Any, args: Any, kwargs: Any,
         try:
             device = judgement.judge(func, args, kwargs or {})
         except RuntimeError as refusal:
+            now.refusal = str(refusal)
             # Without the frames of who found it, which say nothing of the program.
             raise refusal.with_traceback(None) from None
         if device in judgement.COMPOSED:
@@ -191,6 +191,8 @@ def _wrapped(operator: Operator, result: Any, args: Any, device: torch.device) -
     """Put what was computed on `device`."""
     if device is CPU and not (made_inside.is_composing() and _is_on_cpu(result)):
         return result
+    if operator.resizes:
+        wrapping.resized(result)
     kind = type(result)
     if kind is torch.Tensor:
         return wrap(result, device)

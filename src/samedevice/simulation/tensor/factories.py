@@ -17,11 +17,11 @@ from torch.utils.data import dataset
 
 from samedevice.simulation import state
 from samedevice.simulation.device import dispatch_modes, generators, sync_debug
-from samedevice.simulation.device.devices import CPU, device_of, resolve
+from samedevice.simulation.device.devices import CPU, device_of, is_index, resolve
 from samedevice.simulation.rules import kernel_names
 from samedevice.simulation.rules.layout_errors import reworded
 from samedevice.simulation.stand_ins import ABSENT, modes_are_asked, overridden, stand_in
-from samedevice.simulation.tensor import batched_gradients, classes, fake, functorch, ownership, sparse
+from samedevice.simulation.tensor import batched_gradients, classes, cuda_array, fake, functorch, ownership, sparse
 from samedevice.simulation.tensor.classes import dispatches_itself, is_jagged, refuse_class
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 from samedevice.simulation.tensor.transfers import move
@@ -31,6 +31,9 @@ _MADE_FROM_DATA = ("tensor", "as_tensor", "asarray")
 _LIKE = ("empty_like", "full_like", "ones_like", "rand_like", "randint_like", "randn_like", "zeros_like")
 _NEW = ("new", "new_empty", "new_empty_strided", "new_full", "new_ones", "new_tensor", "new_zeros")
 _to = torch.Tensor.to
+# What makes tensors in memory that a program has already, and what of its data has none of its own or is a tensor's.
+_MAY_SHARE = ("as_tensor", "asarray", "new")
+_OF_NO_ARRAY = (bool, int, float, complex, list, tuple, torch.Tensor, torch.TypedStorage, torch.UntypedStorage)
 _UNSEEN = (*_MADE_FROM_DATA, "new", "new_tensor", "range")
 _makers: dict[Any, Callable[..., torch.Tensor]] = {}
 
@@ -112,12 +115,16 @@ def _factory(original: Any, name: str) -> Any:
             named = {"device": device, "pin_memory": pin_memory}
             kwargs = {key: value for key, value in named.items() if value is not None and value is not False} | kwargs
             return torch.overrides.handle_torch_function(stand_in(original, factory), (), *args, **kwargs)
-        if device is None and state.now.default_type is not None:
+        if name in _MADE_FROM_DATA and args and cuda_array.is_like(args[0]):
+            return _of_cuda_array(args[0], name, device, pin_memory, **kwargs)
+        if device is None and state.now.default_type is not None and name != "asarray":  # it asks for no default type
             device = _of_default_type(args, kwargs)
         if pin_memory is not False:
             if pin_memory is not True:
                 named = {} if device is None else {"device": device}
                 return original(*args, pin_memory=pin_memory, **named, **kwargs)  # PyTorch refuses this
+            if name == "tensor" and args and type(args[0]).__name__ == "ndarray":
+                raise RuntimeError("Can't pin tensor constructed from numpy")  # torch/csrc/utils/tensor_new.cpp
             made = factory(*args, device=device, **kwargs)
             if is_sparse:
                 return made.pin_memory() if device_of(made) is CPU else sparse.members(made)[-1].pin_memory()
@@ -169,9 +176,25 @@ def _check_alias(source: Any, named: Any) -> None:
         except TypeError:
             return
     here = device_of(source) if isinstance(source, torch.Tensor) else CPU
-    wanted = torch.device("cuda", named) if isinstance(named, int) else torch.device(named)
+    wanted = torch.device(named)
     if here != wanted:
         raise ValueError(f"can't alias tensor from device '{here}' to '{wanted}'.")
+
+
+def _of_cuda_array(
+    data: Any, name: str, device: Any, pin_memory: Any, dtype: Any = None, copy: Any = None, requires_grad: bool = False
+) -> torch.Tensor:
+    """Make a tensor in the memory of the array, which tensor() copies (tensor_new.cpp, internal_new_from_data)."""
+    if pin_memory:
+        raise RuntimeError("Can't pin tensor constructed from __cuda_array_interface__")
+    if copy is False:  # asarray
+        raise ValueError("can't alias arbitrary sequence into a tensor.")
+    if device is None and _has_default_device():
+        device = torch.get_default_device()
+    wanted = None if device is None else torch.device(device)
+    source = cuda_array.tensor_of(data, None if wanted is None or wanted.type != "cuda" else wanted)
+    made = source.to(wanted or source.device, dtype or source.dtype, copy=copy or name == "tensor")
+    return made.requires_grad_() if requires_grad else made
 
 
 def _of_default_type(args: Any, kwargs: Any) -> torch.device | None:
@@ -195,7 +218,7 @@ def _seen(original: Any, name: str, device: torch.device, args: Any, kwargs: Any
             made = _made(original, device, *args, **kwargs)
         return made if name.startswith("sparse_") else cast(torch.Tensor, torch.ops.aten.lift_fresh.default(made))
     with dispatch_modes.asking():
-        made = original(*args, device=device if isinstance(named, int) else named, **kwargs)
+        made = original(*args, device=device if is_index(named) else named, **kwargs)
     return made
 
 
@@ -218,7 +241,18 @@ def _made(original: Any, device: torch.device, *args: Any, **kwargs: Any) -> tor
         raise reworded(error) from None
     if state.now.sync_debug_level and name in (*_MADE_FROM_DATA, "new_tensor"):
         sync_debug.copies(made, device, False)
+    if name in _MAY_SHARE:
+        made = moved_data(made, args[1:] if name == "new" else args)
     return wrap(made, device)
+
+
+def moved_data(made: torch.Tensor, data: Any) -> torch.Tensor:
+    """What was made on the CPU of a program's data, in memory of its own, as a move to a GPU gives it.
+
+    Of an array and of whatever else has memory, PyTorch makes a tensor in that memory, and copies it to the GPU
+    (torch/csrc/utils/tensor_new.cpp, internal_new_from_data). Numbers and lists have none, and storages are taken over.
+    """
+    return made if not data or isinstance(data[0], _OF_NO_ARRAY) else made.detach().clone()
 
 
 def _pinned(made: torch.Tensor) -> torch.Tensor:
@@ -267,7 +301,7 @@ def like(original: Any) -> Any:
             named = {"device": device, "pin_memory": pin_memory}
             return ask(source, args, kwargs | {name: value for name, value in named.items() if value})
         if pin_memory is not False:
-            if pin_memory is not True:
+            if pin_memory is not True or original.__name__ == "new_tensor":
                 return original(source, *args, device=device, pin_memory=pin_memory, **kwargs)  # PyTorch refuses this
             return _pinned(made_like(source, *args, device=device, **kwargs))
         kind = type(source)

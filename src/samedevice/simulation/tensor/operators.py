@@ -39,13 +39,15 @@ _OTHER_KIND = re.compile("nested|complex")
 # Operators that make a tensor of another layout.
 _OTHER_LAYOUT = re.compile("nested|sparse|mkldnn|coo|cs[rc]|bs[rc]")
 
+_RESIZES = re.compile("aten::(_?resize|set_)")
+
 
 class Operator:
     """What dispatch asks of an operator of PyTorch's (an OpOverload) at every call."""
 
     __slots__ = (
-        "computed_at_once", "counts_versions", "draws", "function", "is_foreign", "is_plain", "is_view", "keeps_kind",
-        "overload", "refusal_of", "refusal_of_rare",
+        "computed_at_once", "counts_versions", "draws", "function", "is_collective", "is_foreign", "is_plain",
+        "is_view", "keeps_kind", "overload", "refusal_of", "refusal_of_rare", "resizes",
     )  # fmt: skip
 
     def __init__(self, overload: Any) -> None:
@@ -58,7 +60,10 @@ class Operator:
         # Whether its result is a view of the kind of tensor that it is given.
         self.is_view = bool(overload.is_view) and "dtype" not in arguments and not _OTHER_KIND.search(name)
         # Whether its result is strided and not nested if its tensors are so.
-        self.keeps_kind = name.startswith("aten::") and "layout" not in arguments and not _OTHER_LAYOUT.search(name)
+        # An argument of the name `sparse` asks for another layout, as the one of _embedding_bag_backward does.
+        self.keeps_kind = (
+            name.startswith("aten::") and not arguments & {"layout", "sparse"} and not _OTHER_LAYOUT.search(name)
+        )
         # Whether it draws random numbers. Operators of a program's own classes do not tell.
         self.draws = bool(getattr(overload, "_nondeterministic_seeded", False))
         # Tells of its arguments what CUDA may say of their dtypes: of any, and of all but the rare ones (wrapping.py).
@@ -70,8 +75,12 @@ class Operator:
         self.counts_versions = name.startswith("aten::_foreach_") and "zero" not in name
         # Whether it is another library's, which has to have a kernel for CUDA.
         self.is_foreign = overload.namespace not in OF_PYTORCH
+        # Whether it may give a tensor that it is given another size: where it writes its result, or by its purpose.
+        self.resizes = bool(_RESIZES.match(name)) or any(argument.is_out for argument in overload._schema.arguments)
+        # Whether processes compute it together, so that a group decides how.
+        self.is_collective = "c10d" in overload.namespace
         # Whether nothing but its tensors decides where, and with what numbers, it is computed.
-        self.is_plain = not self.draws and not self.is_foreign and "device" not in arguments
+        self.is_plain = not (self.draws or self.is_foreign or self.is_collective or "device" in arguments)
 
 
 # By the address of the overload, which is found faster than the overload itself. An address that is held here is not

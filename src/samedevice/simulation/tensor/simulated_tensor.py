@@ -104,7 +104,7 @@ class SimulatedTensor(torch.Tensor):
         if force:
             if not dispatch_modes.now():
                 sync_debug.copies(self, CPU, False)
-            copied = self.detach().cpu() if dispatch_modes.now() else unwrap(self)
+            copied = self.detach().cpu() if dispatch_modes.now() else unwrap(self).clone()
             with below():
                 return copied.resolve_conj().resolve_neg().numpy()
         # torch/csrc/utils/tensor_numpy.cpp

@@ -13,7 +13,7 @@ from torch.autograd import forward_ad
 
 from samedevice.simulation import state
 from samedevice.simulation.device import dispatch_modes, pinned_memory, streams, sync_debug
-from samedevice.simulation.device.devices import CPU, device_of, resolve
+from samedevice.simulation.device.devices import CPU, device_of, is_index, resolve
 from samedevice.simulation.rules import layout_errors
 from samedevice.simulation.stand_ins import ABSENT, overridden
 from samedevice.simulation.tensor import batched_gradients, fake, functorch, nested_gradients
@@ -142,10 +142,10 @@ def parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
     """torch._C._nn._parse_to, which reads the arguments of Tensor.to and Module.to, with simulated devices."""
     if args and isinstance(args[0], torch.Tensor):
         return (device_of(args[0]), args[0].dtype, *_parse_to(*args, **kwargs)[2:])
-    if args and isinstance(args[0], int) and not isinstance(args[0], bool):
-        args = (torch.device("cuda", args[0]), *args[1:])
-    if isinstance(kwargs.get("device"), int) and not isinstance(kwargs["device"], bool):
-        kwargs = kwargs | {"device": torch.device("cuda", kwargs["device"])}
+    if args and is_index(args[0]):
+        args = (torch.device("cuda", int(args[0])), *args[1:])
+    if "device" in kwargs and is_index(kwargs["device"]):
+        kwargs = kwargs | {"device": torch.device("cuda", int(kwargs["device"]))}
     return _parse_to(*args, **kwargs)
 
 
@@ -171,8 +171,9 @@ def cuda(
     self: torch.Tensor, device: Any = None, non_blocking: bool = False, *, memory_format: Any = None
 ) -> torch.Tensor:
     # torch/csrc/autograd, python_variable_methods.cpp, THPVariable_cuda
-    if isinstance(device, bool) or not isinstance(device, int | str | torch.device | None):
-        raise TypeError(f"cuda(): argument 'device' (position 1) must be torch.device, not {type(device).__name__}")
+    if not isinstance(device, str | torch.device | None) and not is_index(device):
+        kind = "numpy." * (type(device).__module__ == "numpy") + type(device).__name__  # what C calls a type
+        raise TypeError(f"cuda(): argument 'device' (position 1) must be torch.device, not {kind}")
     if not isinstance(non_blocking, bool) and type(non_blocking).__module__ != "numpy":
         kind = type(non_blocking).__name__
         raise TypeError(f"cuda(): argument 'non_blocking' (position 2) must be bool, not {kind}")

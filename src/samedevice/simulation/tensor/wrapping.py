@@ -6,6 +6,8 @@ those of dtypes that few kernels compute. So
 it is noted when the first of a kind is met, and nobody pays for it before.
 """
 
+from typing import Any
+
 import torch
 
 from samedevice.simulation import state
@@ -98,6 +100,13 @@ def wrap_view(view: torch.Tensor, device: torch.device) -> torch.Tensor:
     wrapped = _make_subclass(classes.simulated, view)
     wrapped._samedevice_device = device
     return wrapped
+
+
+def resized(result: Any) -> None:
+    """Note what an operator wrote to that may have resized it: it returns the tensors that it was given."""
+    for tensor in result if isinstance(result, (tuple, list)) else (result,):
+        if isinstance(tensor, classes.simulated) and tensor.layout is torch.strided and tensor.is_cuda:
+            memory.resized(_storage(tensor), tensor._samedevice_device.index)
 
 
 def unwrap(tensor: torch.Tensor) -> torch.Tensor:
