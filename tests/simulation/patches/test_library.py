@@ -211,6 +211,18 @@ def test_a_kernel_that_writes_counts_versions_as_on_cuda() -> None:
         loss.backward()
 
 
+def test_arguments_that_are_no_tensors_come_to_the_kernel_as_they_are() -> None:
+    told: Told = []
+
+    @torch.library.custom_op("sdtest::many", mutates_args=())  # type: ignore[untyped-decorator]
+    def many(x: torch.Tensor, y: torch.Tensor | None, n: int, s: str, dtype: torch.dtype | None, on: bool) -> int:
+        told.append((y, n, s, dtype, on))
+        return 7
+
+    assert many(torch.ones(2, device="cuda"), None, 3, "a", torch.half, True) == 7
+    assert told == [(None, 3, "a", torch.half, True)]
+
+
 def test_an_operator_without_tensors_makes_them_on_its_device() -> None:
     @torch.library.custom_op("sdtest::make", mutates_args=(), device_types=("cpu", "cuda"))  # type: ignore[untyped-decorator]
     def make(device: torch.device) -> torch.Tensor:

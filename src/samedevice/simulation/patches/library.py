@@ -24,7 +24,7 @@ from torch.utils._python_dispatch import _pop_mode_temporarily
 
 from samedevice.simulation import state
 from samedevice.simulation.rules import judgement, registered_kernels
-from samedevice.simulation.rules.registered_kernels import OF_PYTORCH
+from samedevice.simulation.rules.registered_kernels import OF_PYTORCH, is_pytorchs
 from samedevice.simulation.tensor.classes import Twin, dispatches_itself
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 
@@ -68,14 +68,10 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
 def start() -> None:
     """Meet the operators that were registered before the simulation began."""
     # torch.library forgets operators that are defined once more, but for those of custom_op.
-    names = {name for name in (*torch.library._defs, *OPDEFS) if not _is_pytorchs(name)}
+    names = {name for name in (*torch.library._defs, *OPDEFS) if not is_pytorchs(name)}
     names.update(torch._C._dispatch_get_registrations_for_dispatch_key("AutogradCUDA"))
     for name in names | _names(torch.library._impls):
         _refresh(name)
-
-
-def _is_pytorchs(name: str) -> bool:
-    return name.partition("::")[0] in OF_PYTORCH
 
 
 def impl(
@@ -84,13 +80,13 @@ def impl(
     """Library.impl."""
     key = dispatch_key or self.dispatch_key
     register = functools.partial(_impl, self, op_name, dispatch_key=dispatch_key, allow_override=allow_override)
-    is_pytorchs = self.ns in OF_PYTORCH
-    if is_pytorchs and (key not in _OF_PYTORCHS or _is_called_by_pytorch()):
+    is_of_pytorch = self.ns in OF_PYTORCH
+    if is_of_pytorch and (key not in _OF_PYTORCHS or _is_called_by_pytorch()):
         return register(fn, with_keyset=with_keyset)
     name = _name(self.ns, op_name)
     _forget(name)  # PyTorch would warn that there is a kernel already
     try:
-        if is_pytorchs and key == "CPU" and callable(fn) and fn is not torch.library.fallthrough_kernel:
+        if is_of_pytorch and key == "CPU" and callable(fn) and fn is not torch.library.fallthrough_kernel:
             fn, with_keyset = _for_the_cpu(name, fn, with_keyset), True
         register(fn, with_keyset=with_keyset)
     finally:
@@ -176,7 +172,7 @@ def _refresh(name: str) -> None:
         return
     keys = _keys_in_python(name)
     differs = _autograd_differs(name, keys)
-    if not differs and keys.isdisjoint(_OF_A_GPU if _is_pytorchs(name) else (*_OF_A_GPU, *_FOR_ALL, "CPU")):
+    if not differs and keys.isdisjoint(_OF_A_GPU if is_pytorchs(name) else (*_OF_A_GPU, *_FOR_ALL, "CPU")):
         return
     namespace, _, operator = name.partition("::")
     library = state.now.in_front[name] = torch.library.Library(namespace, "IMPL")
@@ -195,7 +191,7 @@ def _keys_in_python(name: str) -> set[str]:
     The dispatcher knows them; torch.library forgets some when an operator is defined once more.
     """
     found = _IN_PYTHON.findall(torch._C._dispatch_dump(name))
-    if _is_pytorchs(name):  # whose own, as those in torch/_native, are left alone
+    if is_pytorchs(name):  # whose own, as those in torch/_native, are left alone
         return {key for key, file in found if not file.startswith(_FOLDER) or file == f"{_FOLDER}library.py"}
     return {key for key, _ in found}
 
@@ -216,7 +212,7 @@ def _autograd_differs(name: str, keys: set[str]) -> bool:
 def _at_python(name: str, in_python: set[str]) -> Callable[..., Any]:
     """What is at the Python key: CUDA's kernel if it is in Python; else all is as PyTorch has it."""
     before = _get_kernel(name, _PYTHON)
-    is_pytorchs = _is_pytorchs(name)
+    is_of_pytorch = is_pytorchs(name)
     is_for_all = not in_python.isdisjoint(_FOR_ALL)
 
     def kernel(keys: Any, *args: Any, **kwargs: Any) -> Any:
@@ -224,11 +220,11 @@ def _at_python(name: str, in_python: set[str]) -> Callable[..., Any]:
         if not _how_many_modes() and not any(dispatches_itself(type(tensor)) for tensor in tensors):
             below = registered_kernels.below_python(registered_kernels.keys_on_cuda(keys, tensors))
             key = below.highestPriorityTypeId()
-            if not is_pytorchs and not registered_kernels.has_kernel(name, key):
+            if not is_of_pytorch and not registered_kernels.has_kernel(name, key):
                 registered_kernels.refuse(name, below, args, kwargs)
             if is_for_all or key.name in in_python:
                 return registered_kernels.call(name, below, args, kwargs)
-        if registered_kernels.has_numbers(args):
+        if registered_kernels.has_numbers(name, args):
             return _to_modes_or_classes(registered_kernels.overload_of(name), tensors, args, kwargs)
         return before.call_boxed(keys, *args, **kwargs)
 
@@ -289,7 +285,7 @@ def get_kernel(op: Any, dispatch_key: Any) -> Any:
     """torch.library.get_kernel: of PyTorch's operators, CUDA's kernel is what the simulation computes."""
     key = getattr(dispatch_key, "name", dispatch_key)
     name = op if isinstance(op, str) else getattr(op, "_name", "")
-    if key != "CUDA" or not _is_pytorchs(name) or not registered_kernels.is_defined(name):
+    if key != "CUDA" or not is_pytorchs(name) or not registered_kernels.is_defined(name):
         return _get_kernel(op, dispatch_key)
     if "CUDA" in _keys_in_python(name):
         return _get_kernel(op, dispatch_key)

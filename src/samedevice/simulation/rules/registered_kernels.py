@@ -35,6 +35,11 @@ OF_PYTORCH = frozenset({
 })  # fmt: skip
 
 
+def is_pytorchs(name: str) -> bool:
+    """Whether PyTorch itself has defined the operator of this name."""
+    return name.partition("::")[0] in OF_PYTORCH
+
+
 def keys_on_cuda(keys: Any, tensors: Iterable[torch.Tensor]) -> Any:
     """The keys that the dispatcher has on CUDA where it has these here, for arguments with these tensors."""
     homes = {device_of(tensor) for tensor in tensors}
@@ -77,27 +82,36 @@ def call(name: str, keys: Any, args: Any, kwargs: Any) -> Any:
     while keys.raw_repr() and _has_kernel(name, key.name) and _is_fallthrough(name, key.name):
         keys = keys.remove(key)
         key = keys.highestPriorityTypeId()
-    if has_numbers(args):
-        return overload_of(name)._op_dk(key, *args, **kwargs)  # which takes a number in a tensor's place
+    if has_numbers(name, args):
+        if _has_kernel(name, key.name):
+            return overload_of(name)._op_dk(key, *args, **kwargs)  # which takes a number in a tensor's place
+        args = in_tensors(name, args)  # for a kernel that is not under this very key, _op_dk ends the process
     operator, _, overload = name.partition(".")
     return _find_schema(operator, overload).redispatch_boxed(keys, *args, **kwargs)
 
 
-def has_numbers(args: Any) -> bool:
-    """Whether a number is among the arguments: of PyTorch's operators, it may be in a tensor's place."""
-    return any(type(arg) in _NUMBERS for arg in args)
+def _numbers(name: str, args: Any) -> list[bool]:
+    """Whether each argument is a number in a tensor's place, where PyTorch's operators take one."""
+    arguments = overload_of(name)._schema.arguments
+    return [
+        type(arg) in _NUMBERS and isinstance(argument.type, torch.TensorType)
+        for argument, arg in zip(arguments, args, strict=False)
+    ]
+
+
+def has_numbers(name: str, args: Any) -> bool:
+    """Whether a number is in a tensor's place."""
+    return is_pytorchs(name) and any(_numbers(name, args))
 
 
 def in_tensors(name: str, args: Any) -> Any:
     """The arguments, with 0-dim tensors for numbers in a tensor's place, of the dtype that is computed in."""
-    if not has_numbers(args):
+    if not has_numbers(name, args):
         return args
     first = next(arg for arg in args if isinstance(arg, torch.Tensor))
     return tuple(
-        torch.scalar_tensor(arg, dtype=torch.result_type(first, arg))
-        if type(arg) in _NUMBERS and isinstance(argument.type, torch.TensorType)
-        else arg
-        for argument, arg in zip(overload_of(name)._schema.arguments, args, strict=False)
+        torch.scalar_tensor(arg, dtype=torch.result_type(first, arg)) if is_number else arg
+        for arg, is_number in zip(args, _numbers(name, args), strict=True)
     )
 
 
