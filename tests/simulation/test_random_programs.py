@@ -21,7 +21,7 @@ def test_random_programs_answer_as_the_rules_and_the_cpu_say() -> None:
 def test_a_rule_that_is_broken_is_found_and_printed_as_a_short_program(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tensor_iterator, "found_two_devices", lambda first, second: None)
     with simulate_cuda(devices=2), pytest.raises(Difference) as found:
-        random_programs.run(150, seed=1)  # hypothesis finds the shortest form of most programs, not of all
+        random_programs.run(150, seed=0)  # hypothesis finds the shortest form of most programs, not of all
     program, _, how = str(found.value).partition("\n\nThe last line raised ")
     assert "\nexpected RuntimeError: Expected all tensors to be on the same device, but found at least two devic" in how
     assert len(program.splitlines()) < 12  # of these, two make a tensor each, and four are the line that should fail

@@ -185,9 +185,14 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureSta
   *status = cudaStreamCaptureStatusNone;
   return cudaSuccess;
 }
-cudaError_t cudaEventCreate(cudaEvent_t *event) { *event = handle(); return cudaSuccess; }
+/* An event belongs to the GPU that is current when it is made, and no time passes between those of two GPUs (CUDA C++
+   Programming Guide, Multi-Device System). Handles are multiples of 16, so there is room for the GPU. */
+cudaError_t cudaEventCreate(cudaEvent_t *event) { *event = (void *)((long)handle() | current); return cudaSuccess; }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags) { return cudaEventCreate(event); }
-cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t from, cudaEvent_t to) { *milliseconds = 0; return cudaSuccess; }
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t from, cudaEvent_t to) {
+  *milliseconds = 0;
+  return ((long)from ^ (long)to) & 15 ? cudaErrorInvalidResourceHandle : cudaSuccess;
+}
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *of, const void *kernel) {
   memset(of, 0, sizeof *of);
   of->maxThreadsPerBlock = 1024, of->numRegs = 32, of->binaryVersion = of->ptxVersion = 80;

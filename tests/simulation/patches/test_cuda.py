@@ -185,7 +185,7 @@ def test_streams_and_events_are_pytorchs_types() -> None:
     assert repr(torch.Stream("cpu")) == "torch.Stream device_type=cpu, device_index=-1, stream_id=0"
     assert torch.Stream(device="cuda:1").device == torch.device("cuda:1")
     assert repr(torch.accelerator.current_stream()) == "torch.Stream device_type=cuda, device_index=0, stream_id=0"
-    assert torch.cuda.ExternalStream(stream.cuda_stream, device=1) == stream
+    assert torch.cuda.ExternalStream(stream.cuda_stream, device=1).cuda_stream == stream.cuda_stream
     stream.wait_event(torch.cuda.default_stream().record_event())
     stream.wait_stream(torch.cuda.current_stream())
     torch.zeros(1, device="cuda:1").record_stream(stream)

@@ -199,12 +199,12 @@ def is_index(device: Any) -> bool:
     """Tell whether PyTorch takes this for a GPU's index: an int, also one of NumPy's (THPUtils_checkLong); no bool."""
     if isinstance(device, int):
         return not isinstance(device, bool)
-    return isinstance(device, numbers.Integral) and type(device).__module__ == "numpy"
+    return type(device).__module__ == "numpy" and isinstance(device, numbers.Integral)
 
 
 def resolve(device: Any) -> torch.device:
     """The device that a request means: "cuda", 1, torch.device("cuda:1"), "cpu"; "cuda" is the current one."""
-    if is_index(device):
+    if type(device) is not str and type(device) is not _torch_device and is_index(device):
         if device < 0:
             raise RuntimeError("Device index must not be negative")  # torch/csrc/utils/python_arg_parser.h, toDevice
         return gpu(int(device))

@@ -108,6 +108,7 @@ def _factory(original: Any, name: str) -> Any:
         return made.requires_grad_() if kwargs.get("requires_grad") else made
 
     is_sparse = name.startswith("sparse_")
+    may_be_array = name in _MADE_FROM_DATA
 
     @functools.wraps(original)
     def factory(*args: Any, device: Any = None, pin_memory: Any = False, **kwargs: Any) -> torch.Tensor:
@@ -115,7 +116,7 @@ def _factory(original: Any, name: str) -> Any:
             named = {"device": device, "pin_memory": pin_memory}
             kwargs = {key: value for key, value in named.items() if value is not None and value is not False} | kwargs
             return torch.overrides.handle_torch_function(stand_in(original, factory), (), *args, **kwargs)
-        if name in _MADE_FROM_DATA and args and cuda_array.is_like(args[0]):
+        if may_be_array and args and type(args[0]) is not list and cuda_array.is_like(args[0]):
             return _of_cuda_array(args[0], name, device, pin_memory, **kwargs)
         if device is None and state.now.default_type is not None and name != "asarray":  # it asks for no default type
             device = _of_default_type(args, kwargs)

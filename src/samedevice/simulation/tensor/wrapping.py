@@ -105,8 +105,9 @@ def wrap_view(view: torch.Tensor, device: torch.device) -> torch.Tensor:
 def resized(result: Any) -> None:
     """Note what an operator wrote to that may have resized it: it returns the tensors that it was given."""
     for tensor in result if isinstance(result, (tuple, list)) else (result,):
-        if isinstance(tensor, classes.simulated) and tensor.layout is torch.strided and tensor.is_cuda:
-            memory.resized(_storage(tensor), tensor._samedevice_device.index)
+        device = getattr(tensor, "_samedevice_device", CPU)
+        if device is not CPU and tensor.layout is torch.strided:
+            memory.resized(_storage(tensor), device.index)
 
 
 def unwrap(tensor: torch.Tensor) -> torch.Tensor:
