@@ -16,8 +16,11 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from samedevice import simulate_cuda
 
-# Of Python 3.13.0 alone, said by TorchDynamo.
-pytestmark = pytest.mark.filterwarnings("ignore:Guards may run slower on Python 3.13.0")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Guards may run slower on Python 3.13.0"),  # TorchDynamo says so
+    # PyTorch says so of its own code as it imports the compiler, in whichever test of a process compiles first.
+    pytest.mark.filterwarnings("ignore:`torch.jit.script_method` is deprecated:DeprecationWarning"),
+]
 
 
 @pytest.fixture
