@@ -16,6 +16,8 @@ import pytest
 import torch
 from torch import nn
 
+from samedevice.simulation.tensor.classes import twin_of
+
 pytestmark = pytest.mark.usefixtures("two_gpus")
 
 
@@ -326,3 +328,33 @@ def test_classes_that_are_made_in_a_loop_are_let_go() -> None:
     gc.collect()  # the twins first, which hold the classes
     assert [each() for each in made] == [None] * 50
     assert len(classes.twins()) <= before + 1
+
+
+class Described(torch.Tensor):
+    """A user's class with a constructor of its own, as people write it."""
+
+    description: str
+
+    def __new__(cls, x: torch.Tensor, description: str = "") -> "Described":
+        return super().__new__(cls, x)
+
+    def __init__(self, x: torch.Tensor, description: str = "") -> None:
+        self.description = description
+
+
+def test_a_class_that_is_called_with_a_tensor_shares_its_memory_where_it_is() -> None:
+    memory = torch.zeros(2, device="cuda:1")
+    made, plain = Described(memory, "mine"), torch.Tensor(memory)
+    made[0] = 7
+    assert (type(made), made.description, str(made.device)) == (twin_of(Described), "mine", "cuda:1")
+    assert (memory.tolist(), plain.tolist(), plain is memory) == ([7.0, 0.0], [7.0, 0.0], False)
+    learning = Described(torch.ones(2, device="cuda", requires_grad=True) * 2)
+    assert learning.grad_fn is not None
+    assert learning.grad_fn.name() == "AliasBackward0"
+    assert str(torch.Tensor(3).device) == "cpu"
+    with pytest.raises(RuntimeError) as refusal:
+        torch.Tensor(memory.untyped_storage())
+    assert str(refusal.value) == (
+        'Attempted to set the storage of a tensor on device "cpu" to a storage on different device "cuda:1".  This is '
+        "no longer allowed; the devices must match."
+    )

@@ -6,6 +6,7 @@ torch.set_default_tensor_type with one of them is the default of every thread, a
 import functools
 import warnings
 from collections.abc import Iterator
+from types import BuiltinFunctionType
 from typing import Any, NoReturn
 
 import torch
@@ -14,7 +15,7 @@ from samedevice.simulation import state
 from samedevice.simulation.class_stand_ins import Face, face
 from samedevice.simulation.device.devices import device_of, resolve
 from samedevice.simulation.rules import layout_kinds
-from samedevice.simulation.stand_ins import ABSENT, overridden
+from samedevice.simulation.stand_ins import StandIn, overridden
 from samedevice.simulation.tensor import factories
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 from samedevice.simulation.tensor.wrapping import wrap
@@ -34,6 +35,7 @@ _of_cpu = {
 }
 
 _set_default_tensor_type = torch.set_default_tensor_type
+_new_of_torch = torch.Tensor.__new__
 _warned = False
 
 
@@ -45,7 +47,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
                 yield owner, f"{name}Tensor", face(kind, original)
     yield torch, "set_default_tensor_type", set_default_tensor_type
     yield torch.Tensor, "new", new
-    yield torch.Tensor, "__new__", ABSENT  # the default type's, while it is CUDA's
+    yield torch.Tensor, "__new__", staticmethod(functools.update_wrapper(_Constructor(new_tensor), _new_of_torch))
 
 
 # torch/csrc/tensor/python_tensor.cpp, Tensor_new
@@ -149,19 +151,30 @@ def set_default_tensor_type(t: Any) -> None:
     name = t if isinstance(t, str) else f"{t.__module__}.{t.__name__}"
     stand_in = getattr(torch, name.rpartition(".")[2], None)
     _set_default_tensor_type(stand_in.original if isinstance(stand_in, _PlainType) else t)
-    if name.startswith("torch.cuda."):
-        state.now.default_type = torch.device("cuda")
-        torch.Tensor.__new__ = _new_tensor
-    else:
-        state.now.default_type = None
-        if "__new__" in vars(torch.Tensor):
-            del torch.Tensor.__new__
+    state.now.default_type = torch.device("cuda") if name.startswith("torch.cuda.") else None
 
 
-def _new_tensor(cls: Any, *args: Any, device: Any = None, **kwargs: Any) -> torch.Tensor:
-    """torch.Tensor(...) where the default type is CUDA's: a tensor given stays where it is."""
+class _Constructor(StandIn):
+    """Tensor.__new__, which says that it is written in C, as PyTorch's is: who reads signatures then passes it by."""
+
+    __class__ = property(lambda self: BuiltinFunctionType)
+
+    def __reduce__(self) -> Any:
+        return self.__wrapped__.__reduce__()
+
+
+def new_tensor(cls: Any, *args: Any, device: Any = None, **kwargs: Any) -> torch.Tensor:
+    """Tensor.__new__, which makes a tensor that is given one of this class, and others where the default type says.
+
+    torch/csrc/utils/tensor_new.cpp, base_tensor_ctor: a tensor given stays where it is, and shares its memory.
+    """
+    given = bool(args) and isinstance(args[0], torch.Tensor)
+    if len(args) == 1 and given and device is None and not kwargs and isinstance(args[0], SimulatedTensor):
+        return args[0].as_subclass(cls)
+    if len(args) == 1 and isinstance(args[0], torch.UntypedStorage) and args[0].is_cuda:
+        torch._C.TensorBase.__new__(cls).set_(args[0])  # refused, since it begins on the CPU
     made: torch.Tensor
-    if cls is not torch.Tensor or (args and isinstance(args[0], torch.Tensor)):
+    if cls is not torch.Tensor or given or state.now.default_type is None:
         made = torch._C.TensorBase.__new__(cls, *args, **kwargs, **({} if device is None else {"device": device}))
         return made
     home = resolve("cuda" if device is None else device)
