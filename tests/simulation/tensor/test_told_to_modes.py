@@ -60,6 +60,9 @@ def test_what_a_mode_hears_is_found_in_its_tables() -> None:
         with pytest.raises(TypeError):
             x.apply_(abs)
     assert [table[each] for each in mode.heard] == ["a list", "text", "a function"]
+    with Listening() as mode:
+        copy.deepcopy(x), repr(x)
+    assert mode.heard[0] is torch.Tensor.__deepcopy__ and mode.heard[1] is torch.Tensor.__repr__
 
 
 @pytest.mark.parametrize("call", ["numpy", "apply_"])

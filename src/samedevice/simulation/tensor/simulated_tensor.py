@@ -145,11 +145,14 @@ class SimulatedTensor(torch.Tensor):
         plain = type(self) is classes.simulated
         return format(self.item(), spec) if plain and self.dim() == 0 else object.__format__(self, spec)
 
-    @told
+    # PyTorch's own two, in Python, tell a mode of themselves; what is asked before is no call of the program's.
+
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
         if type(self) is classes.twin_of(torch.nn.Parameter):
             return "Parameter containing:\n" + repr(wrap(self, self.device).requires_grad_(self.requires_grad))
-        if self.is_nested and tensor_contents is None:
+        with torch._C.DisableTorchFunction():
+            is_nested = self.is_nested
+        if is_nested and tensor_contents is None:
             rows = [wrap(row, self.device) for row in unwrap(self).unbind()]
             tensor_contents = "[\n" + ",\n".join(textwrap.indent(repr(row), "  ") for row in rows) + "\n]"
         failed = None
@@ -186,10 +189,10 @@ class SimulatedTensor(torch.Tensor):
             return reduced[0], (rebuild, classes.original_of(kind), arguments, state)
         return reduced
 
-    @told
     def __deepcopy__(self, memo: Any) -> Any:
-        if self.layout not in (torch.strided, torch.sparse_coo):
-            self.untyped_storage()  # PyTorch refuses this
+        with torch._C.DisableTorchFunction():
+            if self.layout not in (torch.strided, torch.sparse_coo):
+                self.untyped_storage()  # PyTorch refuses this
         copied = super().__deepcopy__(memo)
         copied._samedevice_device = self._samedevice_device  # the object itself: devices are compared with `is`
         return copied
