@@ -15,6 +15,7 @@ tensor/       the tensor on a simulated GPU (simulated_tensor.py), what happens 
               (dispatch.py), its classes, and how it is made, moved (transfers.py) and assigned to (setitem.py)
 patches/      what stands in for PyTorch's own modules, named as these are: cuda.py for torch.cuda, nn.py, autograd.py
 stand_ins.py  how a function that takes the place of PyTorch's equals it; class_stand_ins.py: how a class does
+decorated.py  a function that runs inside a context at each call, for @simulate_cuda(2)
 tested.py     with which releases of torch it was tested
 
 Each room imports only those above it in this list but session.py, which imports all. known_differences.toml says where

@@ -3,12 +3,13 @@
 import contextlib
 import functools
 import threading
-from collections.abc import Iterator
-from typing import Any, Literal, Protocol
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, Protocol, TypeVar, cast
 
 import torch
 
 from samedevice.simulation import stand_ins, state
+from samedevice.simulation.decorated import inside
 from samedevice.simulation.device import devices
 from samedevice.simulation.patches import (
     autograd,
@@ -50,6 +51,8 @@ from samedevice.simulation.tensor import (
     transfers,
 )
 from samedevice.simulation.tested import warn_of_another_torch
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class Part(Protocol):
@@ -118,6 +121,7 @@ class simulate_cuda:  # noqa: N801 - used like a function
     Raises:
         ImportError: torch is not installed.
         ValueError: `devices` is not a positive integer, or `rng` is another word.
+        TypeError: it decorates a class, or is a decorator without parentheses.
         RuntimeError: a simulation with fewer GPUs, or with the other generators, is running already.
 
     Example:
@@ -126,12 +130,15 @@ class simulate_cuda:  # noqa: N801 - used like a function
         ...     print(torch.zeros(2, device="cuda:1"))
         tensor([0., 0.], device='cuda:1')
 
-    Without a `with` block: `simulation = simulate_cuda(2).start()` and, later, `simulation.stop()`.
+    Without a `with` block: `simulation = simulate_cuda(2).start()` and, later, `simulation.stop()`. As a decorator,
+    `@simulate_cuda(2)`, it starts at each call of the function, and lasts as long as a coroutine or generator runs.
 
     The rules: https://docs.pytorch.org/docs/stable/notes/cuda.html and, operator by operator, judgement.py.
     """
 
     def __init__(self, devices: int = 1, *, rng: Literal["cpu", "cuda"] | None = None) -> None:
+        if callable(devices):
+            raise TypeError("simulate_cuda has no GPUs yet: write @simulate_cuda() or @simulate_cuda(2)")
         if isinstance(devices, bool) or not isinstance(devices, int) or devices < 1:
             raise ValueError(
                 f"devices must be an integer of at least 1, the number of GPUs to simulate; got {devices!r}"
@@ -172,6 +179,11 @@ class simulate_cuda:  # noqa: N801 - used like a function
 
     def __exit__(self, *exception: object) -> None:
         self.stop()
+
+    def __call__(self, function: _Function) -> _Function:
+        if isinstance(function, type) or not callable(function):
+            raise TypeError(f"simulate_cuda decorates functions, not {function!r}: decorate the methods of a class")
+        return cast(_Function, inside(lambda: simulate_cuda(self.devices, rng=self.rng), function))
 
 
 class _Session:

@@ -619,3 +619,9 @@ def test_where_a_tensor_is_cannot_be_written(case: str) -> None:
         with pytest.raises(AttributeError) as error:
             act()
         assert str(error.value) == f"attribute '{name}' of '{kind}' objects is not writable"
+
+
+def test_checkpoint_looks_for_its_accelerator_anew() -> None:
+    kind = torch.utils.checkpoint.DefaultDeviceType
+    assert kind.get_device_type() == "cuda"
+    torch.utils.checkpoint.set_device_states([0], [torch.cuda.get_rng_state()])

@@ -226,6 +226,7 @@ def test_a_number_is_no_memory_to_adopt(two_gpus: None) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Synchronization debug mode")
+@pytest.mark.filterwarnings("ignore:The argument 'device' of Tensor.is_pinned")  # torch 2.11 and 2.12 hand it on
 def test_what_is_brought_back_without_waiting_is_pinned(two_gpus: None) -> None:
     storage = torch.ones(2, device="cuda").untyped_storage()
     assert storage.to(device="cpu", non_blocking=True).is_pinned()

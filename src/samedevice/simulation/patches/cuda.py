@@ -97,6 +97,8 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
         yield owner, "_cudart", _cudart()
     yield torch.cuda, "has_magma", True
     yield torch._C, "_has_cuda", True
+    # The accelerator that it found first is kept for good: without a simulation, the CPU.
+    yield torch.utils.checkpoint.DefaultDeviceType, "_default_device_type", None
     yield torch._C, "_is_flash_attention_available", lambda: True
     yield from _cudnn()
     yield torch.version, "cuda", torch.version.cuda or "13.0"  # that of PyTorch's own wheels
