@@ -81,7 +81,9 @@ def stand_in(original: Any, function: Any) -> StandIn:
 def in_place_of(owner: Any, name: str, original: Any, replacement: Any) -> Any:
     """The replacement for `owner.name` as programs are to see it; pickle finds it by its module and name."""
     if isinstance(owner, type):
-        return _member(owner, name, inspect.getattr_static(owner, name, None), replacement)
+        if original is None:  # inherited, or none at all
+            original = inspect.getattr_static(owner, name, None)
+        return _member(owner, name, original, replacement)
     if owner is torch._C and name.startswith("_accelerator_") and isinstance(original, BuiltinFunctionType):
         return _read_by_pybind(original, replacement)
     if owner in (torch, torch.fft) and isinstance(original, BuiltinFunctionType):

@@ -52,6 +52,9 @@ _FOLDER = torch.__file__.removesuffix("__init__.py")
 # Every key above Python: PyTorch switches them off before it calls a __torch_dispatch__.
 _ABOVE = (torch._C._dispatch_keyset_full() - torch._C._dispatch_keyset_full_after(_PYTHON)).remove(_PYTHON)
 
+# Which kernels do not matter, as torch.library names them: that follows from the name.
+_passed_over: set[str] = set()
+
 # The libraries that have registered kernels in a simulation, which they may outlive, with what happens when they go.
 _registering: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
@@ -70,7 +73,12 @@ def start() -> None:
     # torch.library forgets operators that are defined once more, but for those of custom_op.
     names = {name for name in (*torch.library._defs, *OPDEFS) if not is_pytorchs(name)}
     names.update(torch._C._dispatch_get_registrations_for_dispatch_key("AutogradCUDA"))
-    for name in names | _names(torch.library._impls):
+    for place in torch.library._impls - _passed_over:
+        found = _names({place})
+        names |= found
+        if not found:
+            _passed_over.add(place)  # nearly all are PyTorch's own, the same at each start
+    for name in names:
         _refresh(name)
 
 
@@ -190,10 +198,16 @@ def _keys_in_python(name: str) -> set[str]:
 
     The dispatcher knows them; torch.library forgets some when an operator is defined once more.
     """
-    found = _IN_PYTHON.findall(torch._C._dispatch_dump(name))
+    found = _kernels_in_python(torch._C._dispatch_dump(name))
     if is_pytorchs(name):  # whose own, as those in torch/_native, are left alone
         return {key for key, file in found if not file.startswith(_FOLDER) or file == f"{_FOLDER}library.py"}
     return {key for key, _ in found}
+
+
+@functools.lru_cache(256)  # each start of a simulation reads the same of most operators
+def _kernels_in_python(dump: str) -> list[tuple[str, str]]:
+    """The key and the file of each kernel in Python that is in use."""
+    return _IN_PYTHON.findall(dump)
 
 
 def _autograd_differs(name: str, keys: set[str]) -> bool:

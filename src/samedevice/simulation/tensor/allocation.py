@@ -21,16 +21,17 @@ def start() -> None:
     """Put the kernels in place; on a build with CUDA, over its own."""
     library = torch.library.Library("aten", "IMPL")
     state.now.libraries.append(library)
+    register: Any = library.m.impl  # no kernel of a program's, which patches/library.py would look after
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Warning only once for all operators")  # that a kernel was there before
-        library.impl("empty.memory_format", _empty, "CUDA", allow_override=True)
-        library.impl("empty_strided", _empty_strided, "CUDA", allow_override=True)
-        library.impl("_efficientzerotensor", _zeros_without_memory, "CUDA", allow_override=True)
+        register("empty.memory_format", "CUDA", _empty, False)
+        register("empty_strided", "CUDA", _empty_strided, False)
+        register("_efficientzerotensor", "CUDA", _zeros_without_memory, False)
         for name in ("tril_indices", "triu_indices"):  # made by kernels of their own (native/cuda/TensorFactories.cu)
-            library.impl(name, functools.partial(_indices, getattr(torch.ops.aten, name)), "CUDA", allow_override=True)
+            register(name, "CUDA", functools.partial(_indices, getattr(torch.ops.aten, name)), False)
         for name in ("_empty_affine_quantized", "_empty_per_channel_affine_quantized"):
             make = functools.partial(_quantized, getattr(torch.ops.aten, name))
-            library.impl(name, make, "QuantizedCUDA", allow_override=True)
+            register(name, "QuantizedCUDA", make, False)
 
 
 def _empty(
