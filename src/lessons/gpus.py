@@ -83,7 +83,10 @@ def _choose(gpus: int, choice: str | None) -> str:
             f"this lesson needs {counted(gpus, 'real GPU')}, torch finds {len(real)}, and {CHOICE}=real forbids "
             "simulated ones: unset it, or run this where there are enough"
         )
-    simulation = simulate_cuda(devices=gpus).start()
+    from samedevice.simulation.device import devices
+
+    running = devices.installed()
+    simulation = simulate_cuda(None if running > gpus else gpus).start()
     import torch
 
     if torch.cuda.device_count() < gpus:

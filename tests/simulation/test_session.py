@@ -14,7 +14,7 @@ from samedevice.simulation import stand_ins
 from samedevice.simulation.rules import native_functions
 
 
-@pytest.mark.parametrize("wrong", [0, -1, 1.5, "2", None, True])
+@pytest.mark.parametrize("wrong", [0, -1, 1.5, "2", True])
 def test_the_number_of_gpus_must_be_a_positive_integer(wrong: object) -> None:
     with pytest.raises(ValueError, match="integer of at least 1") as refusal:
         simulate_cuda(devices=wrong)  # type: ignore[arg-type]
@@ -33,9 +33,16 @@ def test_start_and_stop_do_what_the_context_does() -> None:
 
 def test_a_nested_simulation_of_as_many_gpus_or_fewer_joins_the_running_one() -> None:
     with simulate_cuda(devices=2):
-        with simulate_cuda(devices=1):
+        with simulate_cuda(), simulate_cuda(devices=2):
             assert torch.cuda.device_count() == 2
-        assert torch.zeros(1, device="cuda:1").device.index == 1
+        with pytest.warns(UserWarning, match=r"2 GPU.* of 1 joins it: torch.cuda.device_count\(\) is 2 here") as said:
+            simulate_cuda(devices=1).start().stop()
+        assert said[0].filename == __file__
+        with pytest.warns(UserWarning, match="joins it") as said, simulate_cuda(devices=1):
+            assert torch.zeros(1, device="cuda:1").device.index == 1
+        assert said[0].filename == __file__
+    with simulate_cuda():
+        assert torch.cuda.device_count() == 1
 
 
 def test_a_nested_simulation_of_more_gpus_is_refused_and_changes_nothing() -> None:
@@ -62,14 +69,14 @@ def test_with_the_cpus_generator_gpus_draw_what_the_cpu_does() -> None:
     on_the_cpu = draws("cpu")
     with simulate_cuda(devices=2, rng="cpu"):
         assert draws("cuda:1") == on_the_cpu
-        with simulate_cuda(devices=1):
+        with simulate_cuda():
             assert draws("cuda:0") == on_the_cpu
         with pytest.raises(RuntimeError, match="rng='cuda' cannot start inside it"):
-            simulate_cuda(devices=1, rng="cuda").start()
+            simulate_cuda(rng="cuda").start()
     with simulate_cuda(devices=2):
         assert draws("cuda:1") != on_the_cpu
         with pytest.raises(RuntimeError, match="rng='cpu' cannot start inside it"):
-            simulate_cuda(devices=1, rng="cpu").start()
+            simulate_cuda(rng="cpu").start()
 
 
 def test_another_word_for_the_generators_is_refused() -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, Protocol, TypeVar, cast
 
@@ -103,7 +104,8 @@ class simulate_cuda:  # noqa: N801 - used like a function
 
     Inside the context torch.cuda and torch.accelerator show the GPUs, `device="cuda:1"` works, and tensors on different
     devices fail where, and as, they fail on CUDA. It is the process's: every thread sees it. Nested, a simulation of as
-    many GPUs or fewer joins the running one. CUDA_VISIBLE_DEVICES hides some of them, as on CUDA.
+    many GPUs or fewer joins the running one, and warns if it named fewer: all of the running one's are there.
+    CUDA_VISIBLE_DEVICES hides some of them, as on CUDA.
 
     Not simulated: time and asynchrony, the numbers that a GPU's generator draws, a memory that runs out, sensors, CUDA
     graphs, compilers (torch.compile, TorchScript: their code runs eagerly), NCCL itself (gloo does its work), gradients
@@ -114,7 +116,7 @@ class simulate_cuda:  # noqa: N801 - used like a function
     .cpu(); whoever computes with it gets a RuntimeError that says so.
 
     Arguments:
-        devices: how many GPUs, at least 1.
+        devices: how many GPUs, at least 1. None is 1, or as many as the running simulation has.
         rng: "cpu" lets GPUs draw from the CPU's generator, so that a program has the CPU's numbers digit by digit;
             "cuda" gives each a generator of its own, as on CUDA. None is "cuda", or what the running simulation has.
 
@@ -136,10 +138,10 @@ class simulate_cuda:  # noqa: N801 - used like a function
     The rules: https://docs.pytorch.org/docs/stable/notes/cuda.html and, operator by operator, judgement.py.
     """
 
-    def __init__(self, devices: int = 1, *, rng: Literal["cpu", "cuda"] | None = None) -> None:
+    def __init__(self, devices: int | None = None, *, rng: Literal["cpu", "cuda"] | None = None) -> None:
         if callable(devices):
             raise TypeError("simulate_cuda has no GPUs yet: write @simulate_cuda() or @simulate_cuda(2)")
-        if isinstance(devices, bool) or not isinstance(devices, int) or devices < 1:
+        if devices is not None and (isinstance(devices, bool) or not isinstance(devices, int) or devices < 1):
             raise ValueError(
                 f"devices must be an integer of at least 1, the number of GPUs to simulate; got {devices!r}"
             )
@@ -196,7 +198,7 @@ class _Session:
         self._changed: list[tuple[Any, str, Any]] = []
         self._default_device: Any = None
 
-    def enter(self, token: object, count: int, rng: str | None) -> None:
+    def enter(self, token: object, count: int | None, rng: str | None) -> None:
         with self.lock:
             if self._running and rng is not None and (rng == "cpu") != state.now.from_cpu:
                 other = "cpu" if rng == "cuda" else "cuda"
@@ -204,6 +206,8 @@ class _Session:
                     f"a simulation with rng={other!r} is running, so one with rng={rng!r} cannot start inside it: "
                     f"start the outer one with simulate_cuda(rng={rng!r}), or `samedevice run --rng {rng}`"
                 )
+            if count is None:
+                count = self._devices if self._running else 1
             if self._running and count > self._devices:
                 raise RuntimeError(
                     f"a simulation of {self._devices} GPU(s) is running, so one of {count} cannot start inside it: "
@@ -213,6 +217,12 @@ class _Session:
             if not self._running:
                 self._devices = count
                 self._change(rng == "cpu")
+            elif count < self._devices:
+                warnings.warn(
+                    f"a simulation of {self._devices} GPU(s) is running, and this one of {count} joins it: "
+                    f"torch.cuda.device_count() is {devices.count()} here. What needs just {count} has to start first",
+                    stacklevel=1,  # warned_lines.py names the program's line
+                )
             self._running.add(token)
 
     def leave(self, token: object) -> None:
