@@ -137,7 +137,10 @@ def replay_programs(rows: list[dict[str, Any]]) -> Iterator[Comparison]:
             yield Comparison(row["program"], recorded, programs.ask(there[row["program"]]))
 
 
-_SETTINGS = ("amp", "autocast", "cuda", "runtime")  # whose questions change the GPU, the default device or autocast
+# Whose questions change the GPU, the default device, autocast or what warns.
+_SETTINGS = (
+    "amp", "autocast", "backward_devices", "cuda", "cuda_names", "refused", "runtime", "shared_memory", "warned",
+)  # fmt: skip
 
 
 def replay_questions(rows: list[dict[str, Any]]) -> Iterator[Comparison]:

@@ -2,6 +2,8 @@
 
 import re
 
+import torch
+
 # What runtime.c cannot do, and errors that come of values that no kernel computed. A word begins with the library's
 # name: `wrapper_CUDA__cudnn_batch_norm` names a check on devices, which comes before cuDNN is asked.
 NOT_ASKED = re.compile(
@@ -9,11 +11,12 @@ NOT_ASKED = re.compile(
     r"negative entry|out of bounds|overflow|Declaration:|none are available|compute capability|"
     r"Invalid (learning rate|beta parameter|epsilon)|Learning rate should be|infs or NaNs|cannot be negative|"
     r"rows of lengths along axis|elements of std >= 0|defined only up to|are specified up to|triton|"
-    r"expected a non-empty list of Tensors|can have only 1 value, got 0|The size of tensor a",
+    r"expected a non-empty list of Tensors|can have only 1 value, got 0|The size of tensor a|Jacobian mismatch",
     re.IGNORECASE,
 )
 # What an error about tensors that are all on one GPU says only where CUDA's own text does.
 OF_THE_CPU = re.compile(r"\bCPU|\bcpu\b|_cpu|cpu_|MKL|oneDNN|AVX")
+_FOLDER = torch.__file__.removesuffix("__init__.py")
 ABOUT_DEVICES = re.compile(r"\bdevices?\b|\bcuda\b|\bcpu\b|torch\.\w*Tensor", re.IGNORECASE)
 
 
@@ -23,6 +26,9 @@ def not_asked(said: str, but: str = "(?!)") -> bool:
 
 
 def text(error: BaseException) -> str:
-    """An error's text without what differs from run to run: C++'s stack, and CUDA's advice after its first line."""
-    said = str(error).split("\nException raised")[0]
+    """An error's text without what differs from run to run.
+
+    That is C++'s stack, CUDA's advice after its first line, and where PyTorch is installed.
+    """
+    said = str(error).split("\nException raised")[0].replace(_FOLDER, "torch/")
     return said.split("\n")[0] if said.startswith("CUDA error") else said[:600]
