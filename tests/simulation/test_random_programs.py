@@ -12,8 +12,8 @@ from samedevice.simulation.rules import tensor_iterator
 
 def test_random_programs_answer_as_the_rules_and_the_cpu_say() -> None:
     with simulate_cuda(devices=2):
-        figures = random_programs.run(150, seed=6)
-    assert figures["run"] == 150
+        figures = random_programs.run(200, seed=6)
+    assert figures["run"] == 200
     assert figures["lines"] > 1000
     assert figures["refused_for_devices"] > 50
 

@@ -5,7 +5,9 @@ drawing.py     how hypothesis draws programs of lines, and shrinks them
 rules.py       which tensors may meet on CUDA, by a model of its own
 making.py      lines that make, move and view tensors
 computing.py   lines that compute, in place too
-gradients.py   lines about autograd
+gradients.py   lines about autograd, hooks and checkpoints
+arrays.py      lines about a NumPy array, which a tensor on the CPU shares its memory with
+operators.py   lines that call custom operators
 """
 
 from random_programs.drawing import run

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import UnsatisfiedAssumption
 
-from random_programs import computing, gradients, making, operators
+from random_programs import arrays, computing, gradients, making, operators
 from random_programs.program import Line, Program
 
 Kind = Callable[[st.DrawFn, Program], Line]
@@ -22,7 +22,8 @@ KINDS: st.SearchStrategy[Kind] = st.sampled_from((
     computing.fill_by_mask, computing.add_product, computing.clamp, computing.loss, gradients.grad,
     gradients.backward_with_gradient, gradients.require, gradients.clear_gradients, gradients.assign_gradient,
     gradients.assign_data, gradients.hook, gradients.checkpoint, making.make, making.view, computing.binary,
-    making.move, operators.add, operators.write,
+    making.move, operators.add, operators.write, arrays.make, arrays.to_tensor, arrays.from_tensor, arrays.write,
+    arrays.to_tensor, arrays.write, arrays.read,
 ))  # fmt: skip
 NO_GRAD = st.sampled_from((False, False, False, True))
 

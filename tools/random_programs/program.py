@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+import numpy
 import torch
 from torch.nn import functional as F  # noqa: N812
 from torch.utils.checkpoint import checkpoint
@@ -98,7 +99,7 @@ class Program:
         self.cuda_only = cuda_only  # on PyTorch's CUDA build without a GPU: devices are compared, values are not
         self.lines: list[str] = []
         self.devices: dict[str, str] = {}
-        self.here: dict[str, Any] = {"torch": torch, "F": F, "checkpoint": checkpoint}
+        self.here: dict[str, Any] = {"torch": torch, "F": F, "checkpoint": checkpoint, "numpy": numpy}
         self.twin: dict[str, Any] = dict(self.here)
         self.ran = self.refused = 0  # lines, and how many of them the rules refused
         self._born: dict[str, tuple[int, int]] = {}  # the version counters of each tensor when it was made
@@ -204,6 +205,7 @@ class Program:
         """The program, to be pasted and run. The comment behind a line is the error that is expected there."""
         start = ["import torch", "from torch.nn import functional as F", "from samedevice import simulate_cuda", ""]
         for name, line in (
+            ("numpy.full(", "import numpy"),
             ("checkpoint(", "from torch.utils.checkpoint import checkpoint"),
             ("torch.ops.random_programs", "from random_programs import operators"),
         ):

@@ -188,3 +188,8 @@ def as_numpy(tensor: Any) -> None:
             "Use Tensor.cpu() to copy the tensor to host memory first.",
             TypeError,
         )
+
+
+def aliased_number(device: str) -> NoReturn:
+    """torch/csrc/utils/tensor_new.cpp, asarray: an array without dimensions is copied first, and then has to stay."""
+    raise Refused(f"can't alias tensor from device 'cpu' to '{device}'.", ValueError)

@@ -346,6 +346,14 @@ ONE_OF_TWO = f"{SAME}found at least two devices, cuda:0 and cpu!"
             "can't alias tensor from device 'cpu' to 'cuda'.",
         ),
         (
+            lambda: torch.asarray(cpu(2)[0].numpy(), device="cuda", copy=True),  # it is copied first, then has to stay
+            "can't alias tensor from device 'cpu' to 'cuda'.",
+        ),
+        (
+            lambda: torch.asarray(cpu(2).numpy()[0], device="cuda", copy=False),
+            "can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. ",
+        ),
+        (
             lambda: torch.asarray(cuda(2), device="cuda", copy=False),
             "can't alias tensor from device 'cuda:0' to 'cuda'.",
         ),

@@ -92,8 +92,8 @@ def _factory(original: Any, name: str) -> Any:
                     f"device type {device.type} does not match device type of out parameter ({here.type})"
                 )
             return original(*args, **kwargs)
-        if name == "asarray" and kwargs.get("copy") is False and args:
-            _check_alias(args[0], device if named is None else named)
+        if name == "asarray" and args and (copy := kwargs.get("copy")) is not None:
+            _check_alias(args[0], device if named is None else named, copy)
         if name in _MADE_FROM_DATA and args and isinstance(args[0], torch.Tensor) and dispatch_modes.now():
             copy = name == "tensor" or bool(kwargs.get("copy"))
             source = args[0].detach() if name == "tensor" or kwargs.get("requires_grad") else args[0]
@@ -169,16 +169,23 @@ def _programs_ask() -> bool:
     return any(not isinstance(mode, DeviceContext) for mode in torch.overrides._get_current_function_mode_stack())
 
 
-def _check_alias(source: Any, named: Any) -> None:
-    """torch/csrc/utils/tensor_new.cpp, asarray: with copy=False, what has memory stays where it is."""
-    if not isinstance(source, torch.Tensor):
-        try:
-            memoryview(source)
-        except TypeError:
-            return
-    here = device_of(source) if isinstance(source, torch.Tensor) else CPU
+def _check_alias(source: Any, named: Any, copy: bool) -> None:
+    """torch/csrc/utils/tensor_new.cpp, asarray: with copy=False, what has memory stays where it is.
+
+    With copy=True so does what NumPy has without dimensions, which is copied first. A scalar of NumPy's is refused to
+    copy=False by PyTorch itself.
+    """
+    if isinstance(source, torch.Tensor):
+        here, stays = device_of(source), not copy
+    else:
+        here, is_number = CPU, hasattr(source, "dtype") and getattr(source, "ndim", None) == 0
+        stays = is_number and (copy or hasattr(source, "__setitem__"))
+        if not copy and not is_number:
+            with contextlib.suppress(TypeError):
+                memoryview(source)
+                stays = True
     wanted = torch.device(named)
-    if here != wanted:
+    if stays and here != wanted:
         raise ValueError(f"can't alias tensor from device '{here}' to '{wanted}'.")
 
 
