@@ -11,11 +11,9 @@ from typing import Any
 import torch
 
 from samedevice.simulation.device.devices import CPU, device_of
-from samedevice.simulation.rules.judgement import tensors_of
 
 _KEYS, _KeySet = torch._C.DispatchKey, torch._C.DispatchKeySet
 _CUDA = _KeySet(_KEYS.CUDA)
-_NO_KEYS = _CUDA - _CUDA
 _OF_THE_CPU = _KeySet(_KEYS.CPU).raw_repr() & _KeySet(_KEYS.AutogradCPU).raw_repr()  # the bit that both have
 _BELOW_PYTHON = torch._C._dispatch_keyset_full_after(_KEYS.Python)
 _find_schema = torch._C._dispatch_find_schema_or_throw
@@ -121,14 +119,3 @@ def refuse(name: str, keys: Any, args: Any, kwargs: Any) -> None:
         call(name, keys, args, kwargs)
     except NotImplementedError as refusal:
         raise refusal.with_traceback(None) from None  # without these frames, which say nothing of the program
-
-
-def refuse_without_kernel(overload: Any, args: Any, kwargs: Any) -> None:
-    """Refuse tensors on a GPU to an operator of another library that has no kernel for CUDA, as the dispatcher does."""
-    keys = _NO_KEYS
-    tensors = list(tensors_of(args, kwargs))
-    for tensor in tensors:
-        keys = keys | torch._C._dispatch_keys(tensor)
-    keys = below_python(keys_on_cuda(keys, tensors))
-    if not has_kernel(overload.name(), keys.highestPriorityTypeId()):
-        refuse(overload.name(), keys, args, kwargs)

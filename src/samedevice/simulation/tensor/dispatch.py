@@ -28,7 +28,6 @@ from samedevice.simulation.rules import (
     made_inside,
     nested_checks,
     only_cuda_computes,
-    registered_kernels,
 )
 from samedevice.simulation.tensor import classes, operators, wrapping
 from samedevice.simulation.tensor.operators import Operator, known
@@ -100,8 +99,6 @@ def _dispatch(operator: Operator, func: Any, types: Any, args: Any, kwargs: Any,
         result = now.carried_out[func.namespace](func, args, kwargs)
         if result is not NotImplemented:
             return result
-    if operator.is_foreign and device is not CPU and FakeTensor not in types:
-        registered_kernels.refuse_without_kernel(func, args, kwargs or {})
     if device not in now.present:
         if FakeTensor in types:
             return NotImplemented  # its mode decides

@@ -7,7 +7,6 @@ from typing import Any
 import torch
 
 from samedevice.simulation.rules import dtype_refusals
-from samedevice.simulation.rules.registered_kernels import OF_PYTORCH
 
 _aten = torch.ops.aten
 
@@ -46,8 +45,8 @@ class Operator:
     """What dispatch asks of an operator of PyTorch's (an OpOverload) at every call."""
 
     __slots__ = (
-        "computed_at_once", "counts_versions", "draws", "function", "is_collective", "is_foreign", "is_plain",
-        "is_view", "keeps_kind", "overload", "refusal_of", "refusal_of_rare", "resizes",
+        "computed_at_once", "counts_versions", "draws", "function", "is_collective", "is_plain", "is_view",
+        "keeps_kind", "overload", "refusal_of", "refusal_of_rare", "resizes",
     )  # fmt: skip
 
     def __init__(self, overload: Any) -> None:
@@ -73,14 +72,12 @@ class Operator:
         self.computed_at_once = dtype_refusals.computed_at_once(overload)
         # Whether it has to count the versions of tensors, which autograd does for all other operators.
         self.counts_versions = name.startswith("aten::_foreach_") and "zero" not in name
-        # Whether it is another library's, which has to have a kernel for CUDA.
-        self.is_foreign = overload.namespace not in OF_PYTORCH
         # Whether it may give a tensor that it is given another size: where it writes its result, or by its purpose.
         self.resizes = bool(_RESIZES.match(name)) or any(argument.is_out for argument in overload._schema.arguments)
         # Whether processes compute it together, so that a group decides how.
         self.is_collective = "c10d" in overload.namespace
         # Whether nothing but its tensors decides where, and with what numbers, it is computed.
-        self.is_plain = not (self.draws or self.is_foreign or self.is_collective or "device" in arguments)
+        self.is_plain = not (self.draws or self.is_collective or "device" in arguments)
 
 
 # By the address of the overload, which is found faster than the overload itself. An address that is held here is not
