@@ -322,3 +322,22 @@ def test_weights_that_are_sharded_over_gpus_say_so() -> None:
         assert str(optimizer.state[weight]["exp_avg"].device) == "cuda:0"
     finally:
         distributed.destroy_process_group()
+
+
+@pytest.mark.skipif(not distributed.is_available(), reason="this torch has no torch.distributed")
+def test_a_dtensor_moves_with_its_part_and_its_gradient_comes_back() -> None:
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.tensor import DTensor, Shard
+
+    distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
+    try:
+        part = torch.ones(2, device="cuda")
+        there = DTensor.from_local(part, init_device_mesh("cuda", (1,)), [Shard(0)]).requires_grad_()
+        for moved, device in ((there.cpu(), "cpu"), (there.cuda(1), "cuda:1"), (there.to("cpu").cuda(), "cuda:0")):
+            assert isinstance(moved, DTensor)
+            assert (str(moved.device), str(moved.to_local().device)) == (device, device)
+        (there.cpu() * 2).sum().backward()
+        assert there.grad is not None
+        assert str(there.grad.device) == "cuda:0"
+    finally:
+        distributed.destroy_process_group()

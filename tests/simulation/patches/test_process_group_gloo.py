@@ -141,6 +141,13 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: dist.all_to_all([c()], [g()]),
         "ProcessGroupGloo::alltoall: input and output tensors must have the same type",
     ),
+    "all_to_all of two GPUs": (
+        lambda: dist.all_to_all([g()], [g().cuda(1)]), "input and output tensors must be on the same device",
+    ),
+    "all_reduce_coalesced of one GPU": (
+        lambda: dist.all_reduce_coalesced([g(), g()]),
+        "ProcessGroupGloo::allreduce_coalesced: unsupported device type cuda",
+    ),
     "all_reduce_coalesced": (
         lambda: dist.all_reduce_coalesced([c(), g()]),
         "ProcessGroupGloo::allreduce_coalesced: tensors must all have the same type",

@@ -43,6 +43,9 @@ _OF_AUTOGRAD = ("AutogradCPU", "AutogradCUDA")
 _OF_PYTORCHS = (*_OF_A_GPU, *_OF_AUTOGRAD, "CPU")
 _FOR_ALL = ("CompositeExplicitAutograd", "CompositeImplicitAutograd")
 
+# Where PyTorch's functions are that register kernels for whoever calls them.
+_REGISTERING = ("torch.library", "torch._library")
+
 # A line of torch._C._dispatch_dump on a kernel that is in use, and not in a file of C++.
 _IN_PYTHON = re.compile(
     r"^(\w+)(?:\[alias\])?: (?:fallthrough )?registered at (.*?)(?<!\.cpp|.\.cc|.\.cu|\.cxx|..\.h):\d+ ", re.M
@@ -136,8 +139,10 @@ def _name(namespace: str, operator: Any) -> str:
 
 def _is_called_by_pytorch() -> bool:
     """Whether PyTorch registers a kernel for itself, in a module of its own that a simulated program imports."""
-    module: str = sys._getframe(2).f_globals.get("__name__", "")
-    return module.startswith("torch.") and not module.startswith(("torch.library", "torch._library"))
+    frame = sys._getframe(2)
+    while (module := frame.f_globals.get("__name__", "")).startswith(_REGISTERING) and frame.f_back is not None:
+        frame = frame.f_back  # a decorator of torch.library is called by the module that uses it
+    return bool(module.startswith("torch.")) and not module.startswith(_REGISTERING)
 
 
 def _refresh_after(library: Any) -> None:

@@ -145,9 +145,20 @@ def _refuse(name: str, arguments: dict[Any, Any], size: int) -> None:
         raise RuntimeError("output tensor and input tensor must be on the same type of device")
     elif name == "alltoall_" and several_kinds:
         raise RuntimeError("ProcessGroupGloo::alltoall: input and output tensors must have the same type")
-    elif name == "allreduce_coalesced_" and len(set(places)) > 1:
-        what = "have the same type" if several_kinds else "be on the same device"
-        raise RuntimeError(f"ProcessGroupGloo::allreduce_coalesced: tensors must all {what}")
+    elif name == "alltoall_" and len(set(places)) > 1:
+        raise RuntimeError("input and output tensors must be on the same device")
+    elif name == "allreduce_coalesced_":
+        _refuse_together(tensors)
+
+
+def _refuse_together(tensors: list[torch.Tensor]) -> None:
+    """ProcessGroupGloo.cpp, allreduce_coalesced: all of one kind are refused too, since it is for the CPU alone."""
+    said = "unsupported device type cuda"
+    if len({device_of(x) for x in tensors}) > 1:
+        said = "tensors must all be on the same device"
+    if len({(device_of(x).type, x.dtype) for x in tensors}) > 1:
+        said = "tensors must all have the same type"
+    raise RuntimeError(f"ProcessGroupGloo::allreduce_coalesced: {said}")
 
 
 def _match(name: str, expected: torch.Tensor, items: Sequence[torch.Tensor]) -> None:

@@ -36,6 +36,11 @@ def started_later() -> None:
         state.now.session.replace(replacements())
 
 
+def is_dtensor(kind: type) -> bool:
+    """Whether this is PyTorch's class of tensors that are distributed over a mesh of devices."""
+    return kind.__name__ == "DTensor" and kind.__module__.startswith("torch.distributed.")
+
+
 def _device(self: Any) -> torch.device:
     return device_of(self._local_tensor)
 

@@ -16,7 +16,7 @@ from samedevice.simulation.device import dispatch_modes, pinned_memory, streams,
 from samedevice.simulation.device.devices import CPU, device_of, is_index, resolve
 from samedevice.simulation.rules import layout_errors
 from samedevice.simulation.stand_ins import ABSENT, overridden
-from samedevice.simulation.tensor import batched_gradients, fake, functorch, nested_gradients
+from samedevice.simulation.tensor import batched_gradients, dtensor, fake, functorch, nested_gradients
 from samedevice.simulation.tensor.classes import dispatches_itself, holds_tensors, is_jagged, refuse_class
 from samedevice.simulation.tensor.method_arguments import arguments_first, subclasses_first
 from samedevice.simulation.tensor.set_data import exchange, moved_after
@@ -97,7 +97,7 @@ def move(
         return _to(tensor, tensor.dtype if dtype is None else dtype, memory_format=memory_format)
     if batched_gradients.is_batched(tensor):
         return batched_gradients.beneath(lambda held: move(held, device, dtype, memory_format), tensor)
-    if holds_tensors(type(tensor)) and device.type in ("cuda", "cpu"):
+    if _holds_parts(type(tensor)) and device.type in ("cuda", "cpu"):
         return _ToCopy.apply(tensor, device, dtype, memory_format, non_blocking)
     if dispatches_itself(type(tensor)) or (functorch.is_wrapped(tensor) and fake.is_fake(tensor)):
         if device.type == "cuda" and not fake.is_fake(tensor):
@@ -115,7 +115,7 @@ def move(
 
 
 def _copied(tensor: torch.Tensor, device: torch.device, dtype: Any, memory_format: Any) -> torch.Tensor:
-    if holds_tensors(type(tensor)):
+    if _holds_parts(type(tensor)):
         with dispatch_modes.asking():
             held: torch.Tensor = torch.ops.aten._to_copy.default(tensor, dtype=dtype, device=device)
         return held
@@ -123,6 +123,11 @@ def _copied(tensor: torch.Tensor, device: torch.device, dtype: Any, memory_forma
     if device.type == "cuda" or functorch.is_wrapped(copy):
         return wrap(copy, device)
     return copy
+
+
+def _holds_parts(kind: type) -> bool:
+    """Whether this is one of PyTorch's classes that move by moving the tensors that they hold."""
+    return holds_tensors(kind) or dtensor.is_dtensor(kind)
 
 
 def _copied_seen(
