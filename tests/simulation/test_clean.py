@@ -117,7 +117,7 @@ def test_after_an_exception_torch_is_as_before(torch_stays: None, error: type[Ba
 
 
 def test_after_simulations_one_in_another_and_stopped_out_of_order_torch_is_as_before(torch_stays: None) -> None:
-    outer, inner = simulate_cuda(devices=2).start(), simulate_cuda(devices=1).start()
+    outer, inner = simulate_cuda(devices=2).start(), simulate_cuda().start()
     with simulate_cuda(devices=2):
         outer.stop()
     assert torch.cuda.device_count() == 2
