@@ -28,6 +28,7 @@ from samedevice.simulation.rules import (
     made_inside,
     nested_checks,
     only_cuda_computes,
+    quantized,
     registered_kernels,
 )
 from samedevice.simulation.tensor import classes, operators, wrapping
@@ -110,6 +111,8 @@ def _dispatch(operator: Operator, func: Any, types: Any, args: Any, kwargs: Any,
             return result
     if operator.is_foreign and device is not CPU and FakeTensor not in types:
         registered_kernels.refuse_without_kernel(func, args, kwargs or {})
+    if wrapping.met_quantized and FakeTensor not in types and quantized.holds(args, kwargs or {}):
+        quantized.refuse(func, args, kwargs or {})
     if device not in now.present:
         if FakeTensor in types:
             return NotImplemented  # its mode decides
