@@ -10,7 +10,6 @@ import torch
 from ones import cpu, cuda
 from torch.nn import functional as F  # noqa: N812
 
-
 pytestmark = pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor:UserWarning")  # that it will be removed
 
 
