@@ -127,7 +127,7 @@ def _copied(tensor: torch.Tensor, device: torch.device, dtype: Any, memory_forma
 
 def _holds_parts(kind: type) -> bool:
     """Whether this is one of PyTorch's classes that move by moving the tensors that they hold."""
-    return holds_tensors(kind) or dtensor.is_dtensor(kind)
+    return holds_tensors(kind) or dtensor.is_one(kind)
 
 
 def _copied_seen(
@@ -211,7 +211,8 @@ def type_(self: torch.Tensor, dtype: Any = None, non_blocking: bool = False, **k
         if holds_tensors(type(self)):
             return type_(self._values if is_jagged(type(self)) else self._masked_data)
         if not isinstance(self, SimulatedTensor):
-            if batched_gradients.is_batched(self) and device_of(self) is not CPU:
+            is_held = batched_gradients.is_batched(self) or dtensor.is_one(type(self))
+            if is_held and device_of(self) is not CPU:
                 return _type(self).replace("torch.", "torch.cuda.", 1)
             return _type(self).replace("torch.meta.", "torch.cuda.") if _is_fake_on_gpu(self) else _type(self)
         try:
