@@ -14,7 +14,7 @@ from torch.autograd import forward_ad
 from samedevice.simulation import state
 from samedevice.simulation.device import dispatch_modes, pinned_memory, streams, sync_debug
 from samedevice.simulation.device.devices import CPU, device_of, is_index, resolve
-from samedevice.simulation.rules import layout_errors
+from samedevice.simulation.rules import layout_errors, layout_kinds
 from samedevice.simulation.stand_ins import ABSENT, overridden
 from samedevice.simulation.tensor import batched_gradients, dtensor, fake, functorch, nested_gradients
 from samedevice.simulation.tensor.classes import dispatches_itself, holds_tensors, is_jagged, refuse_class
@@ -69,11 +69,18 @@ class _ToCopy(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        ctx.source, ctx.source_dtype = device_of(inputs[0]), inputs[0].dtype
+        ctx.source, ctx.source_dtype, ctx.source_layout = device_of(inputs[0]), inputs[0].dtype, inputs[0].layout
         ctx.target = inputs[1:]
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> Any:
+        layouts = gradient.layout, ctx.source_layout
+        if layouts[0] is not layouts[1] and torch.jagged not in layouts:  # native/TensorConversions.cpp, to
+            was, wanted = (layout_kinds.name_of(layout) for layout in layouts)
+            raise RuntimeError(
+                "to(options) doesn't support converting to a different layout, but got self.layout being "
+                f"{was} and options.layout set as {wanted}"
+            )
         dtype = None if gradient.dtype == ctx.source_dtype else ctx.source_dtype
         return move(gradient, ctx.source, dtype), None, None, None, None
 
