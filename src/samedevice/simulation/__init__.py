@@ -7,10 +7,11 @@ rules/        may these tensors meet? judgement.py asks PyTorch's table of opera
               that decide most calls (tensor_iterator.py), and the checks that PyTorch wrote by hand (checks.py,
               indexing.py, convolution.py, linear_algebra.py, composite_checks.py), whose texts are in errors.py. Of
               sparse and nested tensors, layouts.py chooses the kernel, and sparse_checks.py, nested_checks.py and
-              sparse_refusals.py say what it refuses. cuda_kernels.py has which dtypes CUDA's kernels compute,
-              and kernel_choice.py which kernel an operator comes to; dtype_refusals.py, dtype_texts.py and
-              kernel_names.py say in its words what CUDA does not compute, only_cuda_computes.py does what the CPU
-              does not, and made_inside.py tells what C++ made for itself
+              sparse_refusals.py say what it refuses, and quantized.py what CUDA has no kernel of for
+              quantized tensors. cuda_kernels.py has which dtypes CUDA's kernels compute, and kernel_choice.py which
+              kernel an operator comes to; dtype_refusals.py, dtype_texts.py and kernel_names.py say in its words what
+              CUDA does not compute, only_cuda_computes.py does what the CPU does not, and made_inside.py tells what
+              C++ made for itself
 tensor/       the tensor on a simulated GPU (simulated_tensor.py), what happens with each operator that it meets
               (dispatch.py), its classes, and how it is made, moved (transfers.py) and assigned to (setitem.py)
 patches/      what stands in for PyTorch's own modules, named as these are: cuda.py for torch.cuda, nn.py, autograd.py

@@ -113,6 +113,60 @@ def test_a_generator_of_another_device_type_is_refused(case: str) -> None:
     assert str(refusal.value) == text
 
 
+UNDRAWN: dict[str, Callable[[str, torch.Generator], Any]] = {
+    "rand": lambda device, g: torch.rand(0, device=device, generator=g),
+    "randint": lambda device, g: torch.randint(3, (0,), device=device, generator=g),
+    "randperm": lambda device, g: torch.randperm(0, device=device, generator=g),
+    "normal of a mean": lambda device, g: torch.normal(torch.ones(0, device=device), 1.0, generator=g),
+    "normal_": lambda device, g: torch.ones(0, device=device).normal_(generator=g),
+    "bernoulli_": lambda device, g: torch.ones(0, device=device).bernoulli_(generator=g),
+    "multinomial": lambda device, g: torch.multinomial(torch.ones(0, 3, device=device), 1, generator=g),
+}
+WRONG: dict[str, tuple[Callable[[str, torch.Generator], Any], str]] = {
+    "random_": (
+        lambda device, g: torch.ones(3, device=device).random_(5, 2, generator=g),
+        "random_ expects 'from' to be less than 'to', but got from=5 >= to=2",
+    ),
+    "normal": (
+        lambda device, g: torch.normal(torch.ones(3, device=device), -1.0, generator=g),
+        "normal expects std >= 0.0, but found std -1",
+    ),
+    "bernoulli_": (
+        lambda device, g: torch.ones(3, device=device).bernoulli_(2, generator=g),
+        "bernoulli_ expects p to be in [0, 1], but got p=2",
+    ),
+    "randperm": (
+        lambda device, g: torch.randperm(-1, device=device, generator=g),
+        "Trying to create tensor with negative dimension -1: [-1]",
+    ),
+    "multinomial": (
+        lambda device, g: torch.multinomial(torch.ones(3, device=device), 5, generator=g),
+        "cannot sample n_sample > prob_dist.size(-1) samples without replacement",
+    ),
+}
+
+
+@pytest.mark.parametrize(("device", "other"), [("cuda", "cpu"), ("cpu", "cuda")])
+def test_a_generator_is_looked_at_where_numbers_are_drawn_and_after_the_other_arguments(
+    device: str, other: str
+) -> None:
+    for name, draw in UNDRAWN.items():
+        made = draw(device, torch.Generator(other))
+        assert (made.device.type, made.numel()) == (device, 0), name
+    for name, (call, text) in WRONG.items():
+        with pytest.raises(RuntimeError) as refusal:
+            call(device, torch.Generator(other))
+        assert str(refusal.value) == text, name
+
+
+@pytest.mark.parametrize(("device", "other"), [("cuda", "cpu"), ("cpu", "cuda")])
+def test_a_tensor_keeps_its_numbers_where_its_generator_is_refused(device: str, other: str) -> None:
+    x = torch.ones(3, device=device)
+    with pytest.raises(RuntimeError, match="device type for generator"):
+        x.uniform_(2, 3, generator=torch.Generator(other))
+    assert x.tolist() == [1, 1, 1]
+
+
 @pytest.mark.parametrize(
     ("wrong", "kind", "text"),
     [

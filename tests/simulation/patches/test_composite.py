@@ -55,3 +55,29 @@ def test_a_composed_operator_leaves_pytorchs_flag_for_modes_alone(two_gpus: None
         F.cosine_similarity(torch.ones(2, 2, device="cuda", requires_grad=True), torch.ones(2, 2, device="cuda"))
     assert flags
     assert not any(flags)
+
+
+@pytest.mark.parametrize(
+    ("classes", "number", "text"),
+    [
+        ([], -1, "Can not infer total number of classes from empty tensor."),
+        ([], 0, "Can not infer total number of classes from empty tensor."),
+        ([0, 1], -2, "num_classes should be positive"),
+        ([0, 5], 3, "index 5 is out of bounds for dimension 1 with size 3"),
+    ],
+)
+def test_one_hot_refuses_classes_that_it_has_no_place_for(
+    two_gpus: None, classes: list[int], number: int, text: str
+) -> None:
+    with pytest.raises(RuntimeError) as refusal:
+        F.one_hot(torch.tensor(classes, device="cuda", dtype=torch.long), number)
+    assert str(refusal.value) == text
+
+
+def test_one_hot_makes_its_result_on_the_gpu_of_the_classes(two_gpus: None) -> None:
+    for number in (3, -1):
+        made = F.one_hot(torch.tensor([2, 0], device="cuda:1"), number)
+        assert (str(made.device), made.tolist()) == ("cuda:1", [[0, 0, 1], [1, 0, 0]])
+    assert F.one_hot(torch.tensor([], device="cuda", dtype=torch.long), 3).shape == (0, 3)
+    classes = torch.tensor([2, 0], device="cuda")
+    assert torch.vmap(lambda x: F.one_hot(x, 3))(classes).tolist() == [[0, 0, 1], [1, 0, 0]]

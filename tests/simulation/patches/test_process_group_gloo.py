@@ -184,3 +184,17 @@ def test_gloo_takes_several_gpus_and_reduces_into_either_device() -> None:
     dist.reduce_scatter_tensor(on_cpu, g())
     dist.reduce_scatter_tensor(on_gpu, c())
     assert (parts[0].tolist(), on_cpu.tolist(), on_gpu.tolist()) == ([1, 1], [1, 1], [1, 1])
+
+
+def test_a_functional_collective_returns_what_waits_on_the_gpu_of_its_tensors() -> None:
+    begin("gloo")
+    sent = functional.all_reduce(g().cuda(1), "sum", dist.group.WORLD)
+    assert type(sent).__name__ == "AsyncCollectiveTensor"
+    assert (str(sent.device), sent.is_cuda, sent.get_device(), sent.type()) == (
+        "cuda:1", True, 1, "torch.cuda.FloatTensor",
+    )  # fmt: skip
+    assert str(functional.all_gather_tensor(g(), 0, dist.group.WORLD).wait().device) == "cuda:0"  # type: ignore[attr-defined]
+    assert (type(sent + 1), str((sent + 1).device), (sent + 1).tolist()) == (torch.Tensor, "cuda:1", [2, 2])
+    assert str(sent.cpu().device) == "cpu"
+    with pytest.raises(RuntimeError, match="found at least two devices, cuda:1 and cpu!"):
+        sent + c()

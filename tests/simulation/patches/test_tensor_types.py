@@ -133,3 +133,28 @@ torch.set_default_tensor_type(torch.cuda.FloatTensor)
 assert torch.zeros(1).is_cuda
 """
     subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True)
+
+
+@pytest.mark.parametrize(
+    ("make", "here", "there"),
+    [
+        (lambda: torch.cuda.FloatTensor(torch.ones(3).untyped_storage()), "cuda:0", "cpu"),
+        (lambda: torch.cuda.FloatTensor(torch.ones(3, device="cuda:1").untyped_storage()), "cuda:0", "cuda:1"),
+        (lambda: torch.FloatTensor(torch.ones(3, device="cuda").untyped_storage()), "cpu", "cuda:0"),
+        (lambda: torch.ones(3, device="cuda").new(torch.ones(3).untyped_storage()), "cuda:0", "cpu"),
+        (lambda: torch.ones(3).new(torch.ones(3, device="cuda").untyped_storage()), "cpu", "cuda:0"),
+    ],
+)
+def test_a_storage_from_another_device_is_refused(make: Callable[[], Any], here: str, there: str) -> None:
+    with pytest.raises(RuntimeError) as refusal:
+        make()
+    assert str(refusal.value) == (
+        f'Attempted to set the storage of a tensor on device "{here}" to a storage on different device "{there}".  '
+        "This is no longer allowed; the devices must match."
+    )
+
+
+def test_a_tensor_of_a_storage_has_its_memory() -> None:
+    x = torch.ones(3, device="cuda")
+    for made in (torch.cuda.FloatTensor(x.untyped_storage()), x.new(x.untyped_storage())):
+        assert (str(made.device), made.data_ptr()) == ("cuda:0", x.data_ptr())

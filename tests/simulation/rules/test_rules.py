@@ -298,6 +298,10 @@ def test_a_function_that_cuda_lacks_is_refused() -> None:
         NotImplementedError, match=r"Could not run 'aten::histogram\.bin_ct' with arguments from the 'CUDA'"
     ):
         torch.histogram(cuda(3), 4)
+    with pytest.raises(
+        NotImplementedError, match=r"Could not run 'aten::histogram\.bins_tensor' with arguments from the 'CUDA'"
+    ):
+        torch.histogram(cuda(3), cpu(4))
     assert torch.histogram(cpu(3), 4).hist.sum() == 3
 
 

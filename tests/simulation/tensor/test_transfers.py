@@ -298,3 +298,28 @@ def test_new_tensor_of_a_tensor_is_where_the_first_one_is(two_gpus: None) -> Non
     assert (here.new_tensor(there).device.type, here.new_tensor(there).tolist()) == ("cpu", [0, 1])
     assert here.new_tensor(data=there).device.type == "cpu"
     assert str(here.new_tensor(there, device="cuda:0").device) == "cuda:0"
+
+
+def _sparse_moved() -> torch.Tensor:
+    return torch.ones(3, 3, device="cuda").requires_grad_().to_sparse().to("cuda:1").sum()
+
+
+def _weights_moved() -> torch.Tensor:
+    weight = torch.ones(4, 2).requires_grad_().to("cuda")
+    rows = torch.nn.functional.embedding(torch.tensor([0, 1], device="cuda"), weight, sparse=True)
+    return rows.sum()
+
+
+@pytest.mark.parametrize(
+    ("make", "was", "wanted"), [(_sparse_moved, "Strided", "Sparse"), (_weights_moved, "Sparse", "Strided")]
+)
+def test_a_gradient_goes_back_only_in_the_layout_of_what_was_moved(
+    make: Callable[[], torch.Tensor], was: str, wanted: str
+) -> None:
+    moved = make()
+    with pytest.raises(RuntimeError) as refusal:
+        moved.backward()
+    assert str(refusal.value) == (
+        f"to(options) doesn't support converting to a different layout, but got self.layout being {was} and "
+        f"options.layout set as {wanted}"
+    )

@@ -11,7 +11,7 @@ import functools
 import struct
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import torch
@@ -216,6 +216,28 @@ class _GeneratorFace(Face):
 GeneratorFace = face(_GeneratorFace, cpu_generator)
 
 
+def _as_made(generator: torch.Generator) -> torch.Generator:
+    """The object that a program has made: an operator gets another Python object for the generator."""
+    return _by_address.get(generator._cdata, generator)
+
+
+def is_of_another_type(generator: torch.Generator | None, device: torch.device) -> bool:
+    """Whether the generator is of another type of device than this one."""
+    return isinstance(generator, cpu_generator) and _as_made(generator).device.type != device.type
+
+
+def unless_drawn(compute: Callable[[torch.Generator], Any], generator: torch.Generator, device: torch.device) -> Any:
+    """Return what is computed with a generator of another type of device if no number is drawn, or refuse it.
+
+    PyTorch looks at a generator where a kernel begins to draw (ATen/native/DistributionTemplates.h and
+    native/cuda/DistributionTemplates.h): after the other arguments, and for no element not at all.
+    """
+    result = compute(cpu_generator())
+    if result.numel():
+        check_generator(generator, device)
+    return result
+
+
 def check_generator(generator: torch.Generator | None, device: torch.device) -> None:
     """ATen/core/Generator.h, check_generator: the types must be equal; the index is not looked at.
 
@@ -223,7 +245,7 @@ def check_generator(generator: torch.Generator | None, device: torch.device) -> 
     """
     if not isinstance(generator, cpu_generator):
         return  # none, or PyTorch refuses it
-    generator = _by_address.get(generator._cdata, generator)  # an operator gets another Python object for it
+    generator = _as_made(generator)
     if generator.device.type != device.type:
         raise RuntimeError(f"Expected a '{device.type}' device type for generator but found '{generator.device.type}'")
     if isinstance(generator, Generator) and not state.now.from_cpu:
@@ -250,12 +272,24 @@ def _checked(original: Any) -> Any:
 
     @functools.wraps(original)
     def checked(*args: Any, **kwargs: Any) -> Any:
-        if kwargs.get("generator") is not None:
+        generator = kwargs.get("generator")
+        if generator is not None:
             source = args[0] if args else kwargs.get("input")
             if (
                 isinstance(source, torch.Tensor) and not overridden(source) and device_of(source) is CPU
             ):  # a simulated one is looked at when it is dispatched
-                check_generator(kwargs["generator"], CPU)
+                if is_of_another_type(generator, CPU):
+                    return unless_drawn(functools.partial(_undrawn, original, args, kwargs), generator, CPU)
+                check_generator(generator, CPU)
         return original(*args, **kwargs)
 
     return checked
+
+
+def _undrawn(original: Any, args: Any, kwargs: Any, generator: torch.Generator) -> Any:
+    """What a function gives with this generator; one that works in place leaves what its tensor holds."""
+    kwargs = kwargs | {"generator": generator}
+    if original.__name__ not in _IN_PLACE:
+        return original(*args, **kwargs)
+    original(args[0].detach().clone(), *args[1:], **kwargs)
+    return args[0]

@@ -29,7 +29,7 @@ _MAKE_TENSORS_INSIDE = (
     "fake_quantize_per_tensor_affine",
     "istft", "linalg_cholesky", "linalg_cond", "linalg_det", "linalg_eigvals", "linalg_eigvalsh", "linalg_inv",
     "linalg_ldl_factor", "linalg_lu_factor", "linalg_matrix_rank", "linalg_pinv", "linalg_slogdet", "linalg_svdvals",
-    "linalg_vander", "log_sigmoid", "msort", "nanquantile", "one_hot", "quantile",
+    "linalg_vander", "log_sigmoid", "msort", "nanquantile", "quantile",
     "scaled_dot_product_attention", "stft", "trapezoid", "vander",
 )  # fmt: skip
 
@@ -39,7 +39,7 @@ def kernels() -> Iterator[tuple[str, Kernel]]:
     in_front = dict.fromkeys(_MAKE_TENSORS_INSIDE, _on_one)
     # These take some tensors from another device by design (native/LossCTC.cpp, native/PackedSequence.cpp).
     mixed: dict[str, Kernel] = {"ctc_loss": _ctc_loss, "pad_sequence": _on_first, "_pad_packed_sequence": _padded}
-    mixed |= {"_sparse_mm": _sparse_product, "sspaddmm": _on_first, "smm": _on_first}
+    mixed |= {"one_hot": _one_hot, "_sparse_mm": _sparse_product, "sspaddmm": _on_first, "smm": _on_first}
     for name, kernel in (in_front | mixed).items():
         for overload in getattr(torch.ops.aten, name).overloads() if hasattr(torch.ops.aten, name) else ():
             yield f"{name}.{overload}", kernel
@@ -109,6 +109,24 @@ def _on_one(compose: Any, *args: Any, **kwargs: Any) -> Any:
     inputs = {name: value for name, value in kwargs.items() if name in ("fweights", "aweights")}  # of cov; not out=
     several = len({device_of(tensor) for tensor in judgement.tensors_of(args, inputs)}) > 1
     return compose(*args, **kwargs) if several else _on_first(compose, *args, **kwargs)
+
+
+def _one_hot(compose: Any, inputs: Any, num_classes: Any = -1) -> Any:
+    """native/Onehot.cpp: of a tensor with the Python key it makes comparisons, on CUDA numbers in zeros.
+
+    Of a class that there is not, scatter_ says so.
+    """
+    is_plain = isinstance(inputs, SimulatedTensor) and not functorch.is_wrapped(inputs)
+    if not is_plain or inputs.dtype is not torch.long or device_of(inputs) is CPU:
+        return _on_one(compose, inputs, num_classes)
+    if not inputs.numel():
+        if num_classes <= 0:
+            raise RuntimeError("Can not infer total number of classes from empty tensor.")
+    elif num_classes == -1:
+        num_classes = int(inputs.max()) + 1
+    elif num_classes < 1:
+        raise RuntimeError("num_classes should be positive")
+    return inputs.new_zeros((*inputs.shape, num_classes)).scatter_(-1, inputs.unsqueeze(-1), 1)
 
 
 def _on_first(compose: Any, *args: Any, **kwargs: Any) -> Any:

@@ -104,15 +104,20 @@ def set_(self: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
     if overridden(self):
         return _set(self, *args, **kwargs)
     source = args[0] if args else kwargs.get("source")
-    storage = source._untyped_storage if isinstance(source, torch.TypedStorage) else source
-    here, there = (getattr(x, "_samedevice_device", CPU) for x in (self, storage))
     if self.requires_grad and self.is_leaf and torch.is_grad_enabled():
         return _set(self, *args, **kwargs)  # PyTorch refuses this, as another dtype is
     fits = source.dtype is self.dtype if isinstance(source, torch.Tensor) else torch.is_storage(source)
-    if storage is not None and here != there and self.layout is torch.strided and fits:
-        # native/Resize.h, checkSetStorage
+    if source is not None and self.layout is torch.strided and fits:
+        check_place(getattr(self, "_samedevice_device", CPU), source)
+    return _set(self, *args, **kwargs)
+
+
+def check_place(here: torch.device, source: Any) -> None:
+    """native/Resize.h, checkSetStorage: what a tensor on this device is to hold has to be there."""
+    storage = source._untyped_storage if isinstance(source, torch.TypedStorage) else source
+    there = getattr(storage, "_samedevice_device", CPU)
+    if here != there:
         raise RuntimeError(
             f'Attempted to set the storage of a tensor on device "{here}" to a storage on different device "{there}".  '
             "This is no longer allowed; the devices must match."
         )
-    return _set(self, *args, **kwargs)

@@ -13,7 +13,8 @@ import torch
 
 from samedevice.simulation import state
 from samedevice.simulation.class_stand_ins import Face, face
-from samedevice.simulation.device.devices import device_of, resolve
+from samedevice.simulation.device.devices import CPU, device_of, resolve
+from samedevice.simulation.patches import storage
 from samedevice.simulation.rules import layout_kinds
 from samedevice.simulation.stand_ins import StandIn, overridden
 from samedevice.simulation.tensor import factories
@@ -68,7 +69,9 @@ class _LegacyType(Face):
         home = resolve("cuda" if device is None else device)
         check_device("cuda", home)
         if not args or not isinstance(args[0], torch.Tensor):
-            return wrap(factories.moved_data(_of_cpu[self.original](*args), args), home)
+            made = _of_cpu[self.original](*args)
+            _check_storage(home, args)
+            return wrap(factories.moved_data(made, args), home)
         if isinstance(args[0], self):
             return args[0].view_as(args[0])
         _refuse(self, "cuda", args[0])
@@ -94,7 +97,9 @@ class _PlainType(Face):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if args and isinstance(args[0], SimulatedTensor):
             _refuse(self.original, "cpu", args[0])
-        return self.original(*args, **kwargs)
+        made = self.original(*args, **kwargs)
+        _check_storage(CPU, args)
+        return made
 
     def __instancecheck__(self, instance: Any) -> bool:
         return not isinstance(instance, SimulatedTensor) and isinstance(instance, self.original)
@@ -116,10 +121,17 @@ def new(self: torch.Tensor, *args: Any, device: Any = None, **kwargs: Any) -> to
             _refuse(self, here.type, args[0])
         return args[0].view_as(args[0])
     made = _new(self, *args, device=device, **kwargs)
+    _check_storage(here, args)
     return made
 
 
 _new = factories.like(torch.Tensor.new)
+
+
+def _check_storage(home: torch.device, args: Any) -> None:
+    """torch/csrc/utils/tensor_new.cpp, new_with_storage: after its dtype, a storage's place is looked at."""
+    if args and torch.is_storage(args[0]):
+        storage.check_place(home, args[0])
 
 
 def check_device(expected: str, passed: torch.device) -> None:

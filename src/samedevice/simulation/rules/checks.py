@@ -88,6 +88,17 @@ def _at_first(operator: Any, operands: Sequence[Any], args: Any) -> torch.device
     return device
 
 
+def _copied(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+    """native/Copy.cpp: from anywhere, but what is to be quantized (native/quantized/AffineQuantizer.cpp)."""
+    target, source = operands[:2]
+    if target.tensor.is_quantized and not source.tensor.is_quantized:
+        by = "channel" if "channel" in str(target.tensor.qscheme()) else "tensor"
+        raise RuntimeError(
+            f"quantize_tensor_per_{by}_affine expects a quantized and float tensors to be on the same device."
+        )
+    return _at_first(operator, operands, args)
+
+
 def _conv_tbc(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     """native/ConvolutionTBC.cpp: the bias is copied into the result, from anywhere."""
     inputs, weight = named(operands, "self"), named(operands, "weight")
@@ -343,7 +354,7 @@ BY_HAND: dict[str, Check] = {
     "convolution": convolution.check,
     "cummax": _cumulative,
     "cummin": _cumulative,
-    "copy_": _at_first,
+    "copy_": _copied,
     "diagonal_scatter": _scattered,
     "fill_": _at_first,
     "floor_divide": _floor_divide,

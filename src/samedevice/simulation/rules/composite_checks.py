@@ -32,7 +32,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     """What to put in place of what: (owner, name, replacement)."""
     yield torch.cuda.jiterator._JittedFunction, "__call__", _jiterator
     for owner in (torch, torch.Tensor):
-        yield owner, "histogram", _without_cuda(owner.histogram, torch.ops.aten.histogram.bin_ct, 1)
+        yield owner, "histogram", _histogram(owner.histogram)
     spdiags = torch.ops.aten._spdiags.default
     yield (
         torch.sparse,
@@ -246,6 +246,19 @@ def _without_cuda(original: Any, operator: Any, *rest: Any) -> Any:
         return original(*args, **kwargs)
 
     return without_cuda
+
+
+def _histogram(original: Any) -> Any:
+    """torch.histogram, which is another operator where the bins are a tensor."""
+    counted = _without_cuda(original, torch.ops.aten.histogram.bin_ct, 1)
+    given = _without_cuda(original, torch.ops.aten.histogram.bins_tensor, torch.zeros(1))
+
+    @functools.wraps(original)
+    def histogram(*args: Any, **kwargs: Any) -> Any:
+        bins = args[1] if len(args) > 1 else kwargs.get("bins")
+        return (given if isinstance(bins, torch.Tensor) else counted)(*args, **kwargs)
+
+    return histogram
 
 
 _BY_OPERATOR: dict[str, Kernel] = {

@@ -110,6 +110,20 @@ def _halves_in_histogram(args: Any, kwargs: Any) -> Exception | None:
     return by_kernel("histc", args, kwargs)
 
 
+def _integers_are_multiplied(args: Any, kwargs: Any) -> Exception | None:
+    """native/cuda/Blas.cpp, _int_mm_out_cuda: cuBLAS takes matrices of some sizes."""
+    first, second = args[:2]
+    if first.dtype is not torch.int8 or (first.dim(), second.dim()) != (2, 2):
+        return None
+    if first.shape[0] <= 16:
+        return RuntimeError(f"self.size(0) needs to be greater than 16, but got {first.shape[0]}")
+    sizes = {"self.size(1)": first.shape[1], "mat2.size(1)": second.shape[1]}
+    wrong = next((name for name, size in sizes.items() if size == 0 or size % 8), None)
+    if wrong is None:
+        return None
+    return RuntimeError(f"{wrong} needs to be greater than 0 and a multiple of 8, but got {sizes[wrong]}")
+
+
 def _rows_are_normalized(args: Any, kwargs: Any) -> Exception | None:
     """native/cuda/layer_norm_kernel.cu: it reads the weights as the input's dtype."""
     if 0 in args[0].shape[: args[0].dim() - len(args[1])]:
@@ -250,6 +264,7 @@ _CHECKED_FIRST: dict[str, Callable[[Any, Any], Exception | None]] = {
     **{packet: functools.partial(_masked, packet) for packet in _MASKED},
     "_fft_r2c": _transformed,
     "histc": _halves_in_histogram,
+    "_int_mm": _integers_are_multiplied,
     "median": functools.partial(_middle, "median"),
     "nanmedian": functools.partial(_middle, "nanmedian"),
     **dict.fromkeys(("index_put", "index_put_", "_index_put_impl_"), index_put),

@@ -77,10 +77,34 @@ def _trace(args: Any, text: str) -> str | None:
     return "expected a matrix" if text.startswith("trace: expected a matrix") else None
 
 
+def _bags(args: Any, text: str) -> str | None:
+    """native/cuda/EmbeddingBag.cu, _embedding_bag_cuda."""
+    is_count = text == "include_last_offset: number of offset should be at least 1"
+    return "include_last_offset: numBags should be at least 1" if is_count else None
+
+
+def _histc(args: Any, text: str) -> str | None:
+    """native/cuda/SummaryOps.cu, _histc_cuda_template."""
+    if text.startswith("torch.histogram(): bins must be > 0"):
+        return "bins must be > 0"
+    return text.removeprefix("torch.histc: ")
+
+
+def _int_mm(args: Any, text: str) -> str | None:
+    """native/cuda/Blas.cpp, _int_mm_out_cuda, which reads both matrices as int8."""
+    if re.search("Expected (self|mat2) dtype to be", text):
+        other = next(x for x in args[:2] if x.dtype is not torch.int8)
+        return f"expected scalar type Char but found {dtypes.NAMES[other.dtype]}"
+    return text.removeprefix("int_mm_out_cpu: ")
+
+
 _BY_OPERATOR: dict[str, Callable[[Any, str], str | None]] = {
     "linalg_cross": _cross,
     "max_unpool3d": _max_unpool3d,
     "expand": _expand,
+    "histc": _histc,
+    "_int_mm": _int_mm,
     "trace": _trace,
+    **dict.fromkeys(("_embedding_bag", "_embedding_bag_forward_only"), _bags),
     **dict.fromkeys(("index_put", "index_put_", "_index_put_impl_"), _index_put),
 }

@@ -28,10 +28,19 @@ from samedevice.simulation.rules import (
     made_inside,
     nested_checks,
     only_cuda_computes,
+    quantized,
 )
 from samedevice.simulation.tensor import classes, operators, wrapping
 from samedevice.simulation.tensor.operators import Operator, known
-from samedevice.simulation.tensor.wrapping import below, call_below, in_inference_mode, wrap, wrap_new, wrap_view
+from samedevice.simulation.tensor.wrapping import (
+    below,
+    call_below,
+    in_inference_mode,
+    unwrap,
+    wrap,
+    wrap_new,
+    wrap_view,
+)
 
 NO_GRADIENTS_OF_NESTED = (
     "samedevice does not simulate gradients of nested tensors on a GPU: compute under torch.no_grad(), keep the nested "
@@ -99,6 +108,8 @@ def _dispatch(operator: Operator, func: Any, types: Any, args: Any, kwargs: Any,
         result = now.carried_out[func.namespace](func, args, kwargs)
         if result is not NotImplemented:
             return result
+    if wrapping.met_quantized and FakeTensor not in types and quantized.holds(args, kwargs or {}):
+        quantized.refuse(func, args, kwargs or {})
     if device not in now.present:
         if FakeTensor in types:
             return NotImplemented  # its mode decides
@@ -115,9 +126,22 @@ def _dispatch(operator: Operator, func: Any, types: Any, args: Any, kwargs: Any,
     for observe in now.before_operators:
         observe(func, args, kwargs, device)
     if operator.draws:
-        with generators.of(device, generators.passed(args, kwargs)):
+        generator = generators.passed(args, kwargs)
+        if generators.is_of_another_type(generator, device) and "generator" in (kwargs or {}):
+            compute = functools.partial(_undrawn, func, args, kwargs, device)
+            return generators.unless_drawn(compute, generator, device)
+        with generators.of(device, generator):
             return run(func, args, kwargs, device)
     return run(func, args, kwargs, device)
+
+
+def _undrawn(func: Any, args: Any, kwargs: Any, device: torch.device, generator: torch.Generator) -> Any:
+    """What an operator gives with this generator; one that works in place leaves what its tensor holds."""
+    kwargs = kwargs | {"generator": generator}
+    if not _is_in_place(func):
+        return run(func, args, kwargs, device)
+    run(func, (wrap(unwrap(args[0]).clone(), device), *args[1:]), kwargs, device)
+    return args[0]
 
 
 def run(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:

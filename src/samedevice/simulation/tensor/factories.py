@@ -135,9 +135,11 @@ def _factory(original: Any, name: str) -> Any:
         met = is_sparse and any(isinstance(x, SimulatedTensor) for x in (*args, *kwargs.values()))
         if device is None and met and not _has_default_device():
             args, kwargs = sparse.parts(args, kwargs, _layout(name, kwargs), None)
-        if device is None and any(type(x) is torch.Tensor for x in args):
-            generators.check_generator(kwargs.get("generator"), CPU)
         generator = kwargs.get("generator")
+        if device is None and any(type(x) is torch.Tensor for x in args):
+            if generators.is_of_another_type(generator, CPU):
+                return _unless_drawn(original, args, kwargs, CPU)
+            generators.check_generator(generator, CPU)
         if device is None and (
             generator is None or any(isinstance(x, torch.Tensor) for x in (*args, *kwargs.values()))
         ):
@@ -156,7 +158,9 @@ def _factory(original: Any, name: str) -> Any:
             or (name in _MADE_FROM_DATA and args and isinstance(args[0], SimulatedTensor))
         ):
             return make(device, args, kwargs, named)
-        generators.check_generator(kwargs.get("generator"), device)
+        if generators.is_of_another_type(generator, device):
+            return _unless_drawn(original, args, kwargs | {"device": device}, device)
+        generators.check_generator(generator, device)
         on_cpu: torch.Tensor = original(*args, device=device, **kwargs)
         return ownership.owned(on_cpu) if functorch.is_wrapped(on_cpu) else on_cpu
 
@@ -238,7 +242,9 @@ def _made(original: Any, device: torch.device, *args: Any, **kwargs: Any) -> tor
             return cast(torch.Tensor, original(*args, device=device, **kwargs))
         return _to(original(*args, device="cpu", **kwargs), device)
     try:
-        if name.startswith("rand") or name == "normal":
+        if generators.is_of_another_type(kwargs.get("generator"), device):
+            made = _unless_drawn(original, args, kwargs | {"device": "cpu"}, device)
+        elif name.startswith("rand") or name == "normal":
             with generators.of(device, kwargs.get("generator")):
                 made = original(*args, device="cpu", **kwargs)
         else:
@@ -252,6 +258,13 @@ def _made(original: Any, device: torch.device, *args: Any, **kwargs: Any) -> tor
     if name in _MAY_SHARE:
         made = moved_data(made, args[1:] if name == "new" else args)
     return wrap(made, device)
+
+
+def _unless_drawn(original: Any, args: Any, kwargs: Any, device: torch.device) -> torch.Tensor:
+    """What a function gives with a generator of another type of device than this one."""
+    given = kwargs["generator"]
+    made = generators.unless_drawn(lambda other: original(*args, **kwargs | {"generator": other}), given, device)
+    return cast(torch.Tensor, made)
 
 
 def moved_data(made: torch.Tensor, data: Any) -> torch.Tensor:

@@ -12,7 +12,7 @@ from torch.nested._internal import nested_tensor
 
 from samedevice.simulation.device.devices import CPU, device_of, resolve
 from samedevice.simulation.device.in_cpp import for_cpp
-from samedevice.simulation.tensor import classes
+from samedevice.simulation.tensor import classes, dtensor
 from samedevice.simulation.tensor.classes import assign, holds_tensors, original_of, refuse_class, twin_of
 from samedevice.simulation.tensor.dispatch import refuse_gradients_of_nested
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
@@ -74,7 +74,7 @@ def make_wrapper_subclass(cls: Any, *args: Any, **kwargs: Any) -> Any:
     # With a GPU's device in C++, autograd would end the process.
     if issubclass(cls, FakeTensor | FunctionalTensor):
         in_cpp = for_cpp(resolve(device))
-    elif holds_tensors(cls):
+    elif holds_tensors(cls) or dtensor.is_one(cls):
         in_cpp = CPU
     else:
         refuse_class(cls)

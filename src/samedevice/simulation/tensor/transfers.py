@@ -14,7 +14,7 @@ from torch.autograd import forward_ad
 from samedevice.simulation import state
 from samedevice.simulation.device import dispatch_modes, pinned_memory, streams, sync_debug
 from samedevice.simulation.device.devices import CPU, device_of, is_index, resolve
-from samedevice.simulation.rules import layout_errors
+from samedevice.simulation.rules import layout_errors, layout_kinds
 from samedevice.simulation.stand_ins import ABSENT, overridden
 from samedevice.simulation.tensor import batched_gradients, dtensor, fake, functorch, nested_gradients
 from samedevice.simulation.tensor.classes import dispatches_itself, holds_tensors, is_jagged, refuse_class
@@ -69,11 +69,18 @@ class _ToCopy(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        ctx.source, ctx.source_dtype = device_of(inputs[0]), inputs[0].dtype
+        ctx.source, ctx.source_dtype, ctx.source_layout = device_of(inputs[0]), inputs[0].dtype, inputs[0].layout
         ctx.target = inputs[1:]
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> Any:
+        layouts = gradient.layout, ctx.source_layout
+        if layouts[0] is not layouts[1] and torch.jagged not in layouts:  # native/TensorConversions.cpp, to
+            was, wanted = (layout_kinds.name_of(layout) for layout in layouts)
+            raise RuntimeError(
+                "to(options) doesn't support converting to a different layout, but got self.layout being "
+                f"{was} and options.layout set as {wanted}"
+            )
         dtype = None if gradient.dtype == ctx.source_dtype else ctx.source_dtype
         return move(gradient, ctx.source, dtype), None, None, None, None
 
@@ -127,7 +134,7 @@ def _copied(tensor: torch.Tensor, device: torch.device, dtype: Any, memory_forma
 
 def _holds_parts(kind: type) -> bool:
     """Whether this is one of PyTorch's classes that move by moving the tensors that they hold."""
-    return holds_tensors(kind) or dtensor.is_dtensor(kind)
+    return holds_tensors(kind) or dtensor.is_one(kind)
 
 
 def _copied_seen(
@@ -211,7 +218,8 @@ def type_(self: torch.Tensor, dtype: Any = None, non_blocking: bool = False, **k
         if holds_tensors(type(self)):
             return type_(self._values if is_jagged(type(self)) else self._masked_data)
         if not isinstance(self, SimulatedTensor):
-            if batched_gradients.is_batched(self) and device_of(self) is not CPU:
+            is_held = batched_gradients.is_batched(self) or dtensor.is_one(type(self))
+            if is_held and device_of(self) is not CPU:
                 return _type(self).replace("torch.", "torch.cuda.", 1)
             return _type(self).replace("torch.meta.", "torch.cuda.") if _is_fake_on_gpu(self) else _type(self)
         try:

@@ -28,6 +28,7 @@ REAL = dtypes.USUAL - dtypes.COMPLEX
 # What was met in this process, which tensors outlive a simulation in.
 met_complex = False
 met_rare = False  # whether a tensor had one of the dtypes that few kernels compute
+met_quantized = False
 met_inference = False
 met_nested = False
 met_layouts = False  # whether any tensor was sparse or nested
@@ -48,7 +49,8 @@ def wrap(tensor: torch.Tensor, device: torch.device, counts_versions: bool = Fal
     On the CPU it is a tensor of the program's: C++ makes none of this class (see ownership.py).
     What is made of an inference tensor has no version, as it has none, unless `counts_versions` is true.
     """
-    global met_complex, met_inference, met_layouts, met_nested, met_rare, met_unusual, _wrapped_any
+    global met_complex, met_inference, met_layouts, met_nested, met_quantized, met_rare, met_unusual
+    global _wrapped_any
     if not _wrapped_any:
         _wrapped_any = True
         made_inside.learn()
@@ -60,6 +62,7 @@ def wrap(tensor: torch.Tensor, device: torch.device, counts_versions: bool = Fal
                 state.now.before_complex.pop()()
         if tensor.dtype not in dtypes.USUAL:
             met_rare = met_unusual = True
+            met_quantized = met_quantized or tensor.is_quantized
     if tensor.is_nested:
         met_nested = met_layouts = met_unusual = True
         while state.now.before_nested:
