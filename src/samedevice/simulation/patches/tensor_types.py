@@ -6,6 +6,7 @@ torch.set_default_tensor_type with one of them is the default of every thread, a
 import functools
 import warnings
 from collections.abc import Iterator
+from types import BuiltinFunctionType
 from typing import Any, NoReturn
 
 import torch
@@ -14,8 +15,8 @@ from samedevice.simulation import state
 from samedevice.simulation.class_stand_ins import Face, face
 from samedevice.simulation.device.devices import device_of, resolve
 from samedevice.simulation.rules import layout_kinds
-from samedevice.simulation.stand_ins import ABSENT, overridden
-from samedevice.simulation.tensor import factories
+from samedevice.simulation.stand_ins import StandIn, overridden
+from samedevice.simulation.tensor import factories, subclasses
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 from samedevice.simulation.tensor.wrapping import wrap
 
@@ -33,6 +34,7 @@ _of_cpu = {
     if hasattr(of_cuda, f"{name}Tensor")
 }
 
+_new_base = torch._C.TensorBase.__new__
 _set_default_tensor_type = torch.set_default_tensor_type
 _warned = False
 
@@ -45,7 +47,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
                 yield owner, f"{name}Tensor", face(kind, original)
     yield torch, "set_default_tensor_type", set_default_tensor_type
     yield torch.Tensor, "new", new
-    yield torch.Tensor, "__new__", ABSENT  # the default type's, while it is CUDA's
+    yield torch.Tensor, "__new__", staticmethod(_constructor)
 
 
 # torch/csrc/tensor/python_tensor.cpp, Tensor_new
@@ -149,21 +151,28 @@ def set_default_tensor_type(t: Any) -> None:
     name = t if isinstance(t, str) else f"{t.__module__}.{t.__name__}"
     stand_in = getattr(torch, name.rpartition(".")[2], None)
     _set_default_tensor_type(stand_in.original if isinstance(stand_in, _PlainType) else t)
-    if name.startswith("torch.cuda."):
-        state.now.default_type = torch.device("cuda")
-        torch.Tensor.__new__ = _new_tensor
-    else:
-        state.now.default_type = None
-        if "__new__" in vars(torch.Tensor):
-            del torch.Tensor.__new__
+    state.now.default_type = torch.device("cuda") if name.startswith("torch.cuda.") else None
 
 
-def _new_tensor(cls: Any, *args: Any, device: Any = None, **kwargs: Any) -> torch.Tensor:
-    """torch.Tensor(...) where the default type is CUDA's: a tensor given stays where it is."""
-    made: torch.Tensor
-    if cls is not torch.Tensor or (args and isinstance(args[0], torch.Tensor)):
-        made = torch._C.TensorBase.__new__(cls, *args, **kwargs, **({} if device is None else {"device": device}))
-        return made
+def _new_tensor(cls: Any, *args: Any, **kwargs: Any) -> Any:
+    """torch.Tensor(...), and T(...) of a class T(torch.Tensor): a tensor given stays where it is."""
+    if len(args) == 1 and not kwargs and isinstance(args[0], SimulatedTensor) and cls is not torch.Tensor:
+        return subclasses.as_subclass(args[0], cls)  # torch/csrc/utils/tensor_new.cpp: an alias of this class
+    if state.now.default_type is None or cls is not torch.Tensor or (args and isinstance(args[0], torch.Tensor)):
+        return _new_base(cls, *args, **kwargs)
+    device = kwargs.pop("device", None)
     home = resolve("cuda" if device is None else device)
     check_device("cuda", home)
-    return wrap(factories.moved_data(torch._C.TensorBase.__new__(cls, *args, **kwargs), args), home)
+    return wrap(factories.moved_data(_new_base(cls, *args, **kwargs), args), home)
+
+
+class _Constructor(StandIn):
+    """Tensor.__new__, whose signature `inspect` does not read, as it reads that of no function of C."""
+
+    __class__ = property(lambda self: BuiltinFunctionType)
+
+    def __reduce__(self) -> Any:
+        return self.__wrapped__.__reduce__()
+
+
+_constructor = functools.update_wrapper(_Constructor(_new_tensor), _new_base)
