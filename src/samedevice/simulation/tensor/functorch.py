@@ -90,6 +90,18 @@ def in_vmap(tensor: torch.Tensor) -> bool:
     return False
 
 
+def refuse_between_gpus(gradient: torch.Tensor) -> None:
+    """Refuse a gradient that torch.func has wrapped and that goes from one GPU to another in `backward`.
+
+    torch/csrc/autograd/input_buffer.cpp, record_stream_any_impl: the gradient comes from another GPU's stream, so the
+    engine asks for its memory, which a wrapped tensor does not have.
+    """
+    if _functorch.is_batchedtensor(gradient):
+        raise NotImplementedError("Cannot access storage of BatchedTensorImpl")
+    if _functorch.is_gradtrackingtensor(gradient):
+        raise NotImplementedError("Cannot access storage of TensorWrapper")
+
+
 @contextlib.contextmanager
 def vmap_increment_nesting(*args: Any, **kwargs: Any) -> Iterator[int]:
     with made_inside.composing(), _vmap_increment_nesting(*args, **kwargs) as level:

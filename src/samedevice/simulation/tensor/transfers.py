@@ -75,6 +75,8 @@ class _ToCopy(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> Any:
         dtype = None if gradient.dtype == ctx.source_dtype else ctx.source_dtype
+        if CPU not in (ctx.source, device_of(gradient)):
+            functorch.refuse_between_gpus(gradient)
         return move(gradient, ctx.source, dtype), None, None, None, None
 
     @staticmethod
@@ -140,8 +142,9 @@ def _copied_seen(
 @functools.wraps(_parse_to)
 def parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
     """torch._C._nn._parse_to, which reads the arguments of Tensor.to and Module.to, with simulated devices."""
-    if args and isinstance(args[0], torch.Tensor):
-        return (device_of(args[0]), args[0].dtype, *_parse_to(*args, **kwargs)[2:])
+    like = args[0] if args else kwargs.get("tensor")  # as python_nn_functions.cpp names it
+    if isinstance(like, torch.Tensor):
+        return (device_of(like), like.dtype, *_parse_to(*args, **kwargs)[2:])
     if args and is_index(args[0]):
         args = (torch.device("cuda", int(args[0])), *args[1:])
     if "device" in kwargs and is_index(kwargs["device"]):
