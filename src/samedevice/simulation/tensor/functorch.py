@@ -45,28 +45,37 @@ def device(self: torch.Tensor) -> torch.device:
         return unwrapped(self).device
     if batched_gradients.running and batched_gradients.is_batched(self):
         return batched_gradients.held(self).device
+    home: torch.device
     if is_jagged(type(self)) and "_values" in self.__dict__:
-        home: torch.device = self._values.device
+        home = self._values.device
+        return home
+    if "_samedevice_device" in self.__dict__:
+        home = self._samedevice_device
         return home
     here: torch.device = _device.__get__(self)
     return here if here.index is None else meant(here)
 
 
 def is_cuda(self: torch.Tensor) -> bool:
-    asks = overridden(self) and not is_jagged(type(self))
+    asks = overridden(self) and not _knows_device(self)
     answer: bool = _is_cuda.__get__(self) if asks else device(self).type == "cuda"
     return answer
 
 
 def is_cpu(self: torch.Tensor) -> bool:
-    asks = overridden(self) and not is_jagged(type(self))
+    asks = overridden(self) and not _knows_device(self)
     answer: bool = _is_cpu.__get__(self) if asks else device(self).type == "cpu"
     return answer
 
 
+def _knows_device(tensor: torch.Tensor) -> bool:
+    """Whether a tensor of a class that overrides functions has a device here that C++ does not know."""
+    return is_jagged(type(tensor)) or "_samedevice_device" in tensor.__dict__
+
+
 @functools.wraps(_get_device)
 def get_device(self: torch.Tensor) -> int:
-    if overridden(self):
+    if overridden(self) and not _knows_device(self):
         return _get_device(self)
     here = device_of(self)
     return -1 if here.index is None else here.index

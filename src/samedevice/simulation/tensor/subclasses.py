@@ -13,7 +13,14 @@ from torch.nested._internal import nested_tensor
 from samedevice.simulation.device.devices import CPU, device_of, resolve
 from samedevice.simulation.device.in_cpp import for_cpp
 from samedevice.simulation.tensor import classes
-from samedevice.simulation.tensor.classes import assign, holds_tensors, original_of, refuse_class, twin_of
+from samedevice.simulation.tensor.classes import (
+    assign,
+    holds_tensors,
+    is_of_program,
+    original_of,
+    refuse_class,
+    twin_of,
+)
 from samedevice.simulation.tensor.dispatch import refuse_gradients_of_nested
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 from samedevice.simulation.tensor.wrapping import meet_holders, unwrap
@@ -79,8 +86,13 @@ def make_wrapper_subclass(cls: Any, *args: Any, **kwargs: Any) -> Any:
     else:
         refuse_class(cls)
     if len(args) > _DEVICE:
-        return _make_wrapper_subclass(cls, *args[:_DEVICE], in_cpp, *args[_DEVICE + 1 :], **kwargs)
-    return _make_wrapper_subclass(cls, *args, **(kwargs | {"device": in_cpp}))
+        args = (*args[:_DEVICE], in_cpp, *args[_DEVICE + 1 :])
+    else:
+        kwargs = kwargs | {"device": in_cpp}
+    made = _make_wrapper_subclass(cls, *args, **kwargs)
+    if is_of_program(cls):
+        made._samedevice_device = resolve(device)
+    return made
 
 
 @functools.wraps(_validate_members)

@@ -17,7 +17,13 @@ from samedevice.simulation.device.devices import CPU, device_of, is_index, resol
 from samedevice.simulation.rules import layout_errors
 from samedevice.simulation.stand_ins import ABSENT, overridden
 from samedevice.simulation.tensor import batched_gradients, fake, functorch, nested_gradients
-from samedevice.simulation.tensor.classes import dispatches_itself, holds_tensors, is_jagged, refuse_class
+from samedevice.simulation.tensor.classes import (
+    dispatches_itself,
+    holds_tensors,
+    is_jagged,
+    is_of_program,
+    refuse_class,
+)
 from samedevice.simulation.tensor.method_arguments import arguments_first, subclasses_first
 from samedevice.simulation.tensor.set_data import exchange, moved_after
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
@@ -296,7 +302,7 @@ def _set_data(self: torch.Tensor, new: torch.Tensor) -> None:
         exchange(self, new)
     else:
         _data.__set__(self, new)
-        if isinstance(self, SimulatedTensor):
+        if isinstance(self, SimulatedTensor) or is_of_program(type(self)):
             self._samedevice_device = device_of(new)
         moved_after(self)
 
