@@ -1,6 +1,7 @@
 """A program's tensors that hold others and dispatch operators themselves: each is where what it holds is."""
 
 import copy
+import io
 from typing import Any
 
 import pytest
@@ -80,6 +81,8 @@ def test_it_says_where_it_is() -> None:
     held = Held(ones(3, device="cuda:1"))
     assert (str(held.device), held.is_cuda, held.is_cpu, held.get_device()) == ("cuda:1", True, False, 1)
     assert torch.get_device(held) == 1
+    assert (held.type(), Held(torch.ones(3)).type()) == ("torch.cuda.FloatTensor", "torch.FloatTensor")
+    held.record_stream(torch.cuda.current_stream())
     assert places(Held(torch.ones(3)), copy.deepcopy(held), held.detach(), held.view(3, 1)) == [
         "cpu", "cuda:1", "cuda:1", "cuda:1",
     ]  # fmt: skip
@@ -155,3 +158,18 @@ def test_it_is_trained_and_autocast() -> None:
     assert places(weight.grad, weight.inner) == ["cuda:0", "cuda:0"]
     with torch.autocast("cuda"):
         assert torch.mm(Held(ones(2, 2)), ones(2, 2)).dtype is torch.float16
+
+
+def test_a_file_of_it_is_loaded_where_the_program_says() -> None:
+    for place in ("cuda:0", "cuda:1", "cpu"):
+        file = io.BytesIO()
+        torch.save(Held(ones(3)), file)
+        file.seek(0)
+        loaded = torch.load(file, map_location=place, weights_only=False)
+        assert places(loaded, loaded.inner) == [place, place]
+
+
+def test_its_storage_is_on_the_gpu_and_shared_already() -> None:
+    held = Held(ones(3, device="cuda:1"))
+    assert str(held.untyped_storage().device) == "cuda:1"
+    assert held.share_memory_() is held  # nothing is done on a GPU

@@ -129,7 +129,9 @@ def policies() -> dict[str, Policy]:
 
 def _eligible(value: Any) -> bool:
     """autocast_mode.h, is_eligible."""
-    is_on_cuda = isinstance(value, SimulatedTensor) or (holds_tensors(type(value)) and device_of(value).type == "cuda")
+    is_on_cuda = isinstance(value, SimulatedTensor) or (
+        isinstance(value, torch.Tensor) and holds_tensors(type(value)) and device_of(value).type == "cuda"
+    )
     return is_on_cuda and value.is_floating_point() and value.dtype is not torch.float64
 
 

@@ -212,6 +212,8 @@ def type_(self: torch.Tensor, dtype: Any = None, non_blocking: bool = False, **k
     if kwargs:
         return _type(self, dtype, non_blocking, **kwargs)  # PyTorch refuses this
     if dtype is None:
+        if is_of_program(type(self)):
+            return _type(self).replace("torch.", "torch.cuda." if device_of(self).type == "cuda" else "torch.", 1)
         if holds_tensors(type(self)):
             return type_(self._values if is_jagged(type(self)) else self._masked_data)
         if not isinstance(self, SimulatedTensor):
@@ -269,6 +271,8 @@ def record_stream(self: torch.Tensor, s: Any) -> None:
         s = streams.original(stream_id=s.stream_id, device_index=s.device_index, device_type=s.device_type)
     if is_jagged(type(self)):
         return self._values.record_stream(s)
+    if is_of_program(type(self)) and device_of(self).type == "cuda":
+        return None
     return _record_stream(self, s)  # a CPU stream: PyTorch refuses this
 
 
