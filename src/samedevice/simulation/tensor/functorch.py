@@ -45,12 +45,11 @@ def device(self: torch.Tensor) -> torch.device:
         return unwrapped(self).device
     if batched_gradients.running and batched_gradients.is_batched(self):
         return batched_gradients.held(self).device
-    home: torch.device
+    home: torch.device | None
     if is_jagged(type(self)) and "_values" in self.__dict__:
         home = self._values.device
         return home
-    if "_samedevice_device" in self.__dict__:
-        home = self._samedevice_device
+    if type(self) is not torch.Tensor and (home := getattr(self, "_samedevice_device", None)) is not None:
         return home
     here: torch.device = _device.__get__(self)
     return here if here.index is None else meant(here)
