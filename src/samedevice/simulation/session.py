@@ -109,8 +109,9 @@ class simulate_cuda:  # noqa: N801 - used like a function
 
     Not simulated: time and asynchrony, the numbers that a GPU's generator draws, a memory that runs out, sensors, CUDA
     graphs, compilers (torch.compile, TorchScript: their code runs eagerly), NCCL itself (gloo does its work), gradients
-    of strided nested tensors, and other classes with a __torch_dispatch__ of their own; nor does it reach torch.tensor,
-    torch.as_tensor, Tensor.to and Tensor.cuda by a name that was bound before it began (`from torch import tensor`).
+    of strided nested tensors, and classes with a __torch_dispatch__ of their own and no other tensor in them; nor does
+    it reach torch.tensor, torch.as_tensor, Tensor.to and Tensor.cuda by a name that was bound before it began (`from
+    torch import tensor`).
 
     When it has ended, torch is what it was before. A tensor that is left over can be looked at and brought back by
     .cpu(); whoever computes with it gets a RuntimeError that says so.

@@ -193,6 +193,15 @@ def test_a_composition_is_for_where_no_kernel_is(library: torch.library.Library)
     assert torch.ops.sdtest.f(torch.ones(2)).tolist() == [2, 2]
 
 
+def test_what_chooses_the_backend_is_asked_where_no_kernel_is(library: torch.library.Library) -> None:
+    library.define("chosen(Tensor x) -> Tensor")
+    library.impl("chosen", lambda x: x.cpu() + 1, "BackendSelect")
+    chosen: Any = getattr(torch.ops, library.ns).chosen
+    for device in ("cuda", "cpu"):
+        result = chosen(torch.ones(2, device=device))
+        assert (str(result.device), result.tolist()) == ("cpu", [2.0, 2.0])
+
+
 def test_a_kernel_that_writes_counts_versions_as_on_cuda() -> None:
     @torch.library.custom_op("sdtest::add_one", mutates_args={"x"})  # type: ignore[untyped-decorator]
     def add_one(x: torch.Tensor) -> None:

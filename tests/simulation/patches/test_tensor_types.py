@@ -158,3 +158,42 @@ def test_a_tensor_of_a_storage_has_its_memory() -> None:
     x = torch.ones(3, device="cuda")
     for made in (torch.cuda.FloatTensor(x.untyped_storage()), x.new(x.untyped_storage())):
         assert (str(made.device), made.data_ptr()) == ("cuda:0", x.data_ptr())
+
+
+class Quantity(torch.Tensor):
+    """A class of a program's that is made from a tensor, as PyTorch's documentation shows it."""
+
+    unit: str
+
+    def __new__(cls, data: Any, unit: str = "m") -> Any:
+        return super().__new__(cls, data)
+
+    def __init__(self, data: Any, unit: str = "m") -> None:
+        self.unit = unit
+
+
+class Bare(torch.Tensor): ...
+
+
+@pytest.mark.parametrize("kind", [Bare, Quantity])
+def test_a_class_made_from_a_tensor_on_a_gpu_is_an_alias_of_it(kind: type[torch.Tensor]) -> None:
+    given = torch.ones(3, device="cuda:1").requires_grad_()
+    made = kind(given)
+    assert made.__class__ is kind
+    assert (str(made.device), made.data_ptr(), made.is_leaf) == ("cuda:1", given.data_ptr(), False)
+    (made * 2).sum().backward()
+    assert given.grad is not None
+    assert str(given.grad.device) == "cuda:1"
+    assert str(kind(made).device) == str(kind(torch.nn.Parameter(given)).device) == "cuda:1"  # of its own class, too
+
+
+def test_a_class_made_from_a_tensor_keeps_what_it_was_given() -> None:
+    made = Quantity(torch.ones(3, device="cuda"), "kg")
+    assert (made.unit, str((made + 1).device), (made + 1).__class__) == ("kg", "cuda:0", Quantity)
+    assert str(Quantity(torch.ones(3)).device) == "cpu"
+    with pytest.raises(RuntimeError) as error:
+        Bare(torch.ones(3, device="cuda"), device="cuda")
+    assert str(error.value) == (
+        "Legacy tensor constructor of the form torch.Tensor(tensor, device=device) is not supported.  Use "
+        "torch.tensor(...) or torch.as_tensor(...) instead."
+    )

@@ -326,3 +326,13 @@ def test_a_depthwise_convolution_of_two_dtypes_speaks_of_no_processor(dtype: tor
         F.conv2d(inputs, weight, groups=2)
     names = {torch.float16: "Half", torch.bfloat16: "BFloat16", torch.float32: "Float", torch.float64: "Double"}
     assert str(refusal.value) == f"expected scalar type {names[dtype]} but found {names[other]}"
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bool, torch.int16])
+def test_places_of_another_dtype_have_no_kernel_that_selects(dtype: torch.dtype) -> None:
+    for values in (cuda(3), cuda(3, dtype=torch.complex64)):
+        with pytest.raises(NotImplementedError) as refusal:
+            values.index_select(0, cuda(2, dtype=dtype))
+        name = {torch.float32: "Float", torch.float16: "Half", torch.bool: "Bool", torch.int16: "Short"}[dtype]
+        assert str(refusal.value) == f"\"index_select_out_cuda_impl\" not implemented for '{name}'"
+    assert cuda(3).index_select(0, cuda(2, dtype=torch.int32)).tolist() == [1.0, 1.0]

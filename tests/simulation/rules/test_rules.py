@@ -402,3 +402,15 @@ def test_single_functions_take_what_cuda_takes() -> None:
     exponent = cpu().requires_grad_()
     torch.ldexp(cuda(2), exponent).sum().backward()
     assert exponent.grad is not None and exponent.grad.device == torch.device("cpu")
+
+
+@pytest.mark.parametrize("name", ["bitwise_and", "bitwise_left_shift", "fmod", "remainder", "xlogy", "copysign"])
+def test_an_out_elsewhere_is_refused_where_an_operand_is_a_number(two_gpus: None, name: str) -> None:
+    dtype = torch.int32 if name.startswith("bitwise") else torch.float32
+    x = torch.ones(2, dtype=dtype, device="cuda")
+    for out, devices in ((x.cpu(), "cuda:0 and cpu"), (x.to("cuda:1"), "cuda:1 and cuda:0")):
+        with pytest.raises(RuntimeError) as refusal:
+            getattr(torch, name)(x, 1, out=out)
+        assert str(refusal.value) == (
+            f"Expected all tensors to be on the same device, but found at least two devices, {devices}!"
+        )

@@ -398,3 +398,17 @@ def test_pinv_with_a_tolerance_that_is_a_number_computes_inside_transforms(two_g
         torch.testing.assert_close(
             jvp(torch.pinverse, (x.cuda(),), (x.cuda(),))[1].cpu(), jvp(torch.pinverse, (x,), (x,))[1]
         )
+
+
+def test_a_gradient_that_is_wrapped_does_not_go_from_one_gpu_to_another(two_gpus: None) -> None:
+    def away(x: torch.Tensor) -> torch.Tensor:
+        return x.to("cuda:0").sin()
+
+    for transform, kind in ((grad(lambda x: away(x).sum()), "TensorWrapper"), (jacrev(away), "BatchedTensorImpl")):
+        with pytest.raises(NotImplementedError) as refusal:
+            transform(gpu(3).to("cuda:1"))
+        assert str(refusal.value) == f"Cannot access storage of {kind}"
+    # Outside of its transform the gradient is not wrapped, and a CPU in between has no stream.
+    x = gpu(3).to("cuda:1")
+    assert str(vjp(away, x)[1](gpu(3).to("cuda:0"))[0].device) == "cuda:1"
+    assert str(grad(lambda x: x.cpu().to("cuda:0").sum())(x).device) == "cuda:1"

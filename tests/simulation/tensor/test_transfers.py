@@ -93,6 +93,13 @@ def test_to_takes_a_dtype_a_tensor_and_a_copy_flag_as_well() -> None:
     assert places(y.to(x)) == ["cpu"]
 
 
+def test_a_module_takes_the_tensor_to_be_like_by_its_name() -> None:
+    like = torch.ones(1, device="cuda:1", dtype=torch.float64)
+    moved = nn.Linear(1, 1).to(tensor=like)
+    assert places(moved.weight) == ["cuda:1"]
+    assert moved.weight.dtype is torch.float64
+
+
 def test_a_moved_value_is_a_copy_and_a_view_is_not() -> None:
     x = torch.zeros(4)
     on_gpu = x.cuda()

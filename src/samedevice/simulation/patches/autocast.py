@@ -20,7 +20,7 @@ import torch
 from samedevice.simulation import state
 from samedevice.simulation.device.devices import device_of
 from samedevice.simulation.rules import judgement
-from samedevice.simulation.tensor.classes import is_jagged
+from samedevice.simulation.tensor.classes import holds_tensors
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 
 _KEY = "AutocastCUDA"
@@ -129,7 +129,9 @@ def policies() -> dict[str, Policy]:
 
 def _eligible(value: Any) -> bool:
     """autocast_mode.h, is_eligible."""
-    is_on_cuda = isinstance(value, SimulatedTensor) or (is_jagged(type(value)) and device_of(value).type == "cuda")
+    is_on_cuda = isinstance(value, SimulatedTensor) or (
+        isinstance(value, torch.Tensor) and holds_tensors(type(value)) and device_of(value).type == "cuda"
+    )
     return is_on_cuda and value.is_floating_point() and value.dtype is not torch.float64
 
 

@@ -125,7 +125,7 @@ def _fit(gradient: Any, device: torch.device, index: int, function: str = "", sh
     """
     if not isinstance(gradient, torch.Tensor) or device_of(gradient) == device:
         return gradient
-    if fake.is_fake(gradient):  # of a class that dispatches operators itself: engine.cpp lets it pass
+    if fake.is_fake(gradient) or classes.is_of_program(type(gradient)):  # engine.cpp lets these pass
         return gradient
     if gradient.dim() == 0 or shape == ():
         return move(gradient, device)

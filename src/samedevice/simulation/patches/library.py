@@ -42,6 +42,7 @@ _OF_A_GPU = ("CUDA", "SparseCUDA", "SparseCsrCUDA", "QuantizedCUDA", "NestedTens
 _OF_AUTOGRAD = ("AutogradCPU", "AutogradCUDA")
 _OF_PYTORCHS = (*_OF_A_GPU, *_OF_AUTOGRAD, "CPU")
 _FOR_ALL = ("CompositeExplicitAutograd", "CompositeImplicitAutograd")
+_BELOW_PYTHON = ("BackendSelect", "CPU")
 
 # Where PyTorch's functions are that register kernels for whoever calls them.
 _REGISTERING = ("torch.library", "torch._library")
@@ -185,7 +186,7 @@ def _refresh(name: str) -> None:
         return
     keys = _keys_in_python(name)
     differs = _autograd_differs(name, keys)
-    if not differs and keys.isdisjoint(_OF_A_GPU if is_pytorchs(name) else (*_OF_A_GPU, *_FOR_ALL, "CPU")):
+    if not differs and keys.isdisjoint(_OF_A_GPU if is_pytorchs(name) else (*_OF_A_GPU, *_FOR_ALL, *_BELOW_PYTHON)):
         return
     namespace, _, operator = name.partition("::")
     library = state.now.in_front[name] = torch.library.Library(namespace, "IMPL")

@@ -17,7 +17,7 @@ from samedevice.simulation.device.devices import CPU, device_of, resolve
 from samedevice.simulation.patches import storage
 from samedevice.simulation.rules import layout_kinds
 from samedevice.simulation.stand_ins import StandIn, overridden
-from samedevice.simulation.tensor import factories
+from samedevice.simulation.tensor import factories, subclasses
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 from samedevice.simulation.tensor.wrapping import wrap
 
@@ -182,7 +182,7 @@ def new_tensor(cls: Any, *args: Any, device: Any = None, **kwargs: Any) -> torch
     """
     given = bool(args) and isinstance(args[0], torch.Tensor)
     if len(args) == 1 and given and device is None and not kwargs and isinstance(args[0], SimulatedTensor):
-        return args[0].as_subclass(cls)
+        return subclasses.as_subclass(args[0], cls)
     if len(args) == 1 and isinstance(args[0], torch.UntypedStorage) and args[0].is_cuda:
         torch._C.TensorBase.__new__(cls).set_(args[0])  # refused, since it begins on the CPU
     made: torch.Tensor

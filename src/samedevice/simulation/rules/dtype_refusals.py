@@ -88,7 +88,8 @@ def is_computed(packet: str, args: Any, kwargs: Any) -> bool:
 
 _ABOUT_DTYPES = re.compile(
     "not implemented for '|expected scalar type|following scalar types|mixed dtype|type .* should be the same|"
-    "can't be cast|Unsupported dtype|expected m1 and m2|boolean masks|same dtypes|Only supports floating-point dtypes"
+    "can't be cast|Unsupported dtype|expected m1 and m2|boolean masks|same dtypes|Only supports floating-point dtypes|"
+    "Expected dtype int32 or int64 for index"
 )
 
 
@@ -246,11 +247,20 @@ def _transformed(args: Any, kwargs: Any) -> Exception | None:
     )
 
 
+def _selected(args: Any, kwargs: Any) -> Exception | None:
+    """native/cuda/Indexing.cu, index_select_out_cuda_impl: the places choose the kernel (AT_DISPATCH_INDEX_TYPES)."""
+    index = args[2]
+    if index.dtype in (torch.int32, torch.int64):
+        return by_kernel("index_select", args, kwargs)
+    return _no_kernel("index_select_out_cuda_impl", index.dtype)
+
+
 _MASKED = ("masked_fill", "masked_fill_", "masked_scatter", "masked_scatter_")
 # If the first tensor has one of these dtypes, the CPU refuses whatever CUDA refuses, so it may run first.
 _CHECKED_AFTERWARDS = {
     "mm": dtypes.REAL | dtypes.COMPLEX,
     "nll_loss_forward": dtypes.REAL,
+    "index_select": dtypes.ANY,
     **dict.fromkeys(_MASKED, dtypes.USUAL),
 }
 # Operators for which more than one dtype decides.
@@ -265,6 +275,7 @@ _CHECKED_FIRST: dict[str, Callable[[Any, Any], Exception | None]] = {
     "_fft_r2c": _transformed,
     "histc": _halves_in_histogram,
     "_int_mm": _integers_are_multiplied,
+    "index_select": _selected,
     "median": functools.partial(_middle, "median"),
     "nanmedian": functools.partial(_middle, "nanmedian"),
     **dict.fromkeys(("index_put", "index_put_", "_index_put_impl_"), index_put),

@@ -148,7 +148,7 @@ def _places(func: Any, args: Any, kwargs: Any) -> Iterator[tuple[Any, Any, Any]]
             continue
         if isinstance(holder[key], torch.Tensor):
             yield argument, holder, key
-        elif type(holder[key]) in (bool, int, float, complex):
+        elif type(holder[key]) in tensor_iterator.NUMBERS:
             if isinstance(argument.type, torch.TensorType):
                 yield argument, holder, key
         elif type(holder[key]) in (list, tuple):

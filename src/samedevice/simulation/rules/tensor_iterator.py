@@ -8,6 +8,7 @@ import torch
 from samedevice.simulation.device.devices import CPU
 from samedevice.simulation.rules.errors import accuse, found_two_devices, not_a_gpu, out_tensor
 
+NUMBERS = (bool, int, float, complex)
 _register_hook = torch.Tensor.register_hook  # autograd.py puts a stricter one in its place
 
 
@@ -68,9 +69,16 @@ def kinds_fit(operator: Any, operands: Sequence[Any], args: Any, kwargs: Any) ->
     """
     device = next((x.device for x in operands if x.device.type != "cpu"), CPU)
     outputs_fit = all(x.device == device for x in operands if x.is_written)
+    small = _small((*args, *(kwargs or {}).values()))
+    for place, (argument, arg) in enumerate(zip(operator._schema.arguments, args, strict=False)):
+        if (
+            isinstance(argument.type, torch.TensorType) and type(arg) in NUMBERS
+        ):  # which Python hands to C++ in a tensor
+            first = next(x for x in small if isinstance(x, torch.Tensor))
+            small[place] = torch.ops.aten.scalar_tensor.default(arg, dtype=torch.result_type(first, arg))
     with torch.no_grad():
         try:
-            operator(*_small(args), **dict(zip(kwargs or {}, _small((kwargs or {}).values()), strict=True)))
+            operator(*small[: len(args)], **dict(zip(kwargs or {}, small[len(args) :], strict=True)))
         except NotImplementedError:  # of a kernel, which CUDA does not come to
             pass
         except RuntimeError as error:

@@ -77,8 +77,13 @@ def is_jagged(kind: Any) -> bool:
 
 
 def holds_tensors(kind: Any) -> bool:
-    """Whether this is one of PyTorch's classes that compute with the tensors that they hold, wherever these are."""
-    return is_jagged(kind) or kind is torch.masked.MaskedTensor
+    """Whether this is a class that computes with the tensors that it holds, wherever these are."""
+    return is_jagged(kind) or kind is torch.masked.MaskedTensor or is_of_program(kind)
+
+
+def is_of_program(kind: Any) -> bool:
+    """Whether this is a program's class that dispatches operators itself. PyTorch's own have ways of their own."""
+    return dispatches_itself(kind) and kind.__module__.partition(".")[0] not in ("torch", "samedevice")
 
 
 def refuse_class(kind: type) -> NoReturn:

@@ -330,6 +330,13 @@ def like(original: Any) -> Any:
         if not is_usual and is_jagged(kind):
             with dispatch_modes.asking():
                 return original(source, *args, **kwargs, **({} if device is None else {"device": resolve(device)}))
+        if not is_usual and classes.is_of_program(kind):
+            home = device_of(source) if device is None else resolve(device)
+            if original.__name__ == "new_tensor":  # where `source` is, and of torch.Tensor
+                return made_like(torch.empty(0, dtype=source.dtype, device="cpu"), *args, device=home, **kwargs)
+            if home.type == "cuda":
+                with dispatch_modes.asking():
+                    return original(source, *args, device=home, pin_memory=pin_memory, **kwargs)
         if not is_usual and dispatches_itself(kind):  # a DTensor, which makes one of its own kind
             if device is not None and resolve(device).type == "cuda" and not fake.is_fake(source):
                 refuse_class(kind)

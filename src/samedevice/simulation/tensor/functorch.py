@@ -45,28 +45,36 @@ def device(self: torch.Tensor) -> torch.device:
         return unwrapped(self).device
     if batched_gradients.running and batched_gradients.is_batched(self):
         return batched_gradients.held(self).device
+    home: torch.device | None
     if is_jagged(type(self)) and "_values" in self.__dict__:
-        home: torch.device = self._values.device
+        home = self._values.device
+        return home
+    if type(self) is not torch.Tensor and (home := getattr(self, "_samedevice_device", None)) is not None:
         return home
     here: torch.device = _device.__get__(self)
     return here if here.index is None else meant(here)
 
 
 def is_cuda(self: torch.Tensor) -> bool:
-    asks = overridden(self) and not is_jagged(type(self))
+    asks = overridden(self) and not _knows_device(self)
     answer: bool = _is_cuda.__get__(self) if asks else device(self).type == "cuda"
     return answer
 
 
 def is_cpu(self: torch.Tensor) -> bool:
-    asks = overridden(self) and not is_jagged(type(self))
+    asks = overridden(self) and not _knows_device(self)
     answer: bool = _is_cpu.__get__(self) if asks else device(self).type == "cpu"
     return answer
 
 
+def _knows_device(tensor: torch.Tensor) -> bool:
+    """Whether a tensor of a class that overrides functions has a device here that C++ does not know."""
+    return is_jagged(type(tensor)) or "_samedevice_device" in tensor.__dict__
+
+
 @functools.wraps(_get_device)
 def get_device(self: torch.Tensor) -> int:
-    if overridden(self):
+    if overridden(self) and not _knows_device(self):
         return _get_device(self)
     here = device_of(self)
     return -1 if here.index is None else here.index
@@ -88,6 +96,18 @@ def in_vmap(tensor: torch.Tensor) -> bool:
             return True
         tensor = unwrapped(tensor)
     return False
+
+
+def refuse_between_gpus(gradient: torch.Tensor) -> None:
+    """Refuse a gradient that torch.func has wrapped and that goes from one GPU to another in `backward`.
+
+    torch/csrc/autograd/input_buffer.cpp, record_stream_any_impl: the gradient comes from another GPU's stream, so the
+    engine asks for its memory, which a wrapped tensor does not have.
+    """
+    if _functorch.is_batchedtensor(gradient):
+        raise NotImplementedError("Cannot access storage of BatchedTensorImpl")
+    if _functorch.is_gradtrackingtensor(gradient):
+        raise NotImplementedError("Cannot access storage of TensorWrapper")
 
 
 @contextlib.contextmanager

@@ -13,7 +13,14 @@ from torch.nested._internal import nested_tensor
 from samedevice.simulation.device.devices import CPU, device_of, resolve
 from samedevice.simulation.device.in_cpp import for_cpp
 from samedevice.simulation.tensor import classes, dtensor
-from samedevice.simulation.tensor.classes import assign, holds_tensors, original_of, refuse_class, twin_of
+from samedevice.simulation.tensor.classes import (
+    assign,
+    holds_tensors,
+    is_of_program,
+    original_of,
+    refuse_class,
+    twin_of,
+)
 from samedevice.simulation.tensor.dispatch import refuse_gradients_of_nested
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 from samedevice.simulation.tensor.wrapping import meet_holders, unwrap
@@ -22,6 +29,7 @@ _new_parameter = torch.nn.Parameter.__new__
 _make_subclass = torch.Tensor._make_subclass
 _make_wrapper_subclass = torch.Tensor._make_wrapper_subclass
 _as_subclass = torch.Tensor.as_subclass
+_get_obj_state = torch._utils._get_obj_state
 _validate_members = torch.masked.MaskedTensor._validate_members
 _DEVICE = 6  # where the device stands among the arguments of _make_wrapper_subclass
 
@@ -33,6 +41,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     yield torch.Tensor, "_make_wrapper_subclass", staticmethod(make_wrapper_subclass)
     yield torch.Tensor, "as_subclass", as_subclass
     yield nested_tensor.NestedTensor, "_samedevice_device", property(lambda jagged: device_of(jagged._values))
+    yield torch._utils, "_get_obj_state", get_obj_state
     yield torch.masked.MaskedTensor, "_validate_members", validate_members
     yield torch.masked.MaskedTensor, "_samedevice_device", property(lambda masked: device_of(masked._masked_data))
     yield torch.masked.MaskedTensor, "device", property(device_of)
@@ -79,8 +88,25 @@ def make_wrapper_subclass(cls: Any, *args: Any, **kwargs: Any) -> Any:
     else:
         refuse_class(cls)
     if len(args) > _DEVICE:
-        return _make_wrapper_subclass(cls, *args[:_DEVICE], in_cpp, *args[_DEVICE + 1 :], **kwargs)
-    return _make_wrapper_subclass(cls, *args, **(kwargs | {"device": in_cpp}))
+        args = (*args[:_DEVICE], in_cpp, *args[_DEVICE + 1 :])
+    else:
+        kwargs = kwargs | {"device": in_cpp}
+    made = _make_wrapper_subclass(cls, *args, **kwargs)
+    if is_of_program(cls):
+        made._samedevice_device = resolve(device)
+        with torch._C.DisableTorchFunctionSubclass():  # nobody but us asks for it
+            storage = made.untyped_storage()
+        storage._samedevice_device = made._samedevice_device
+    return made
+
+
+@functools.wraps(_get_obj_state)
+def get_obj_state(obj: Any) -> Any:
+    """torch._utils._get_obj_state, what a file holds of a tensor's attributes: where it is, the file says otherwise."""
+    state = _get_obj_state(obj)
+    if isinstance(state, dict) and "_samedevice_device" in state:
+        return {name: value for name, value in state.items() if name != "_samedevice_device"}
+    return state
 
 
 @functools.wraps(_validate_members)

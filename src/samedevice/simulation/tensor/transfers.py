@@ -17,7 +17,13 @@ from samedevice.simulation.device.devices import CPU, device_of, is_index, resol
 from samedevice.simulation.rules import layout_errors, layout_kinds
 from samedevice.simulation.stand_ins import ABSENT, overridden
 from samedevice.simulation.tensor import batched_gradients, dtensor, fake, functorch, nested_gradients
-from samedevice.simulation.tensor.classes import dispatches_itself, holds_tensors, is_jagged, refuse_class
+from samedevice.simulation.tensor.classes import (
+    dispatches_itself,
+    holds_tensors,
+    is_jagged,
+    is_of_program,
+    refuse_class,
+)
 from samedevice.simulation.tensor.method_arguments import arguments_first, subclasses_first
 from samedevice.simulation.tensor.set_data import exchange, moved_after
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
@@ -82,6 +88,8 @@ class _ToCopy(torch.autograd.Function):
                 f"{was} and options.layout set as {wanted}"
             )
         dtype = None if gradient.dtype == ctx.source_dtype else ctx.source_dtype
+        if CPU not in (ctx.source, device_of(gradient)):
+            functorch.refuse_between_gpus(gradient)
         return move(gradient, ctx.source, dtype), None, None, None, None
 
     @staticmethod
@@ -152,8 +160,9 @@ def _copied_seen(
 @functools.wraps(_parse_to)
 def parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
     """torch._C._nn._parse_to, which reads the arguments of Tensor.to and Module.to, with simulated devices."""
-    if args and isinstance(args[0], torch.Tensor):
-        return (device_of(args[0]), args[0].dtype, *_parse_to(*args, **kwargs)[2:])
+    like = args[0] if args else kwargs.get("tensor")  # as python_nn_functions.cpp names it
+    if isinstance(like, torch.Tensor):
+        return (device_of(like), like.dtype, *_parse_to(*args, **kwargs)[2:])
     if args and is_index(args[0]):
         args = (torch.device("cuda", int(args[0])), *args[1:])
     if "device" in kwargs and is_index(kwargs["device"]):
@@ -215,6 +224,8 @@ def type_(self: torch.Tensor, dtype: Any = None, non_blocking: bool = False, **k
     if kwargs:
         return _type(self, dtype, non_blocking, **kwargs)  # PyTorch refuses this
     if dtype is None:
+        if is_of_program(type(self)):
+            return _type(self).replace("torch.", "torch.cuda." if device_of(self).type == "cuda" else "torch.", 1)
         if holds_tensors(type(self)):
             return type_(self._values if is_jagged(type(self)) else self._masked_data)
         if not isinstance(self, SimulatedTensor):
@@ -273,6 +284,8 @@ def record_stream(self: torch.Tensor, s: Any) -> None:
         s = streams.original(stream_id=s.stream_id, device_index=s.device_index, device_type=s.device_type)
     if is_jagged(type(self)):
         return self._values.record_stream(s)
+    if is_of_program(type(self)) and device_of(self).type == "cuda":
+        return None
     return _record_stream(self, s)  # a CPU stream: PyTorch refuses this
 
 
@@ -306,7 +319,7 @@ def _set_data(self: torch.Tensor, new: torch.Tensor) -> None:
         exchange(self, new)
     else:
         _data.__set__(self, new)
-        if isinstance(self, SimulatedTensor):
+        if isinstance(self, SimulatedTensor) or is_of_program(type(self)):
             self._samedevice_device = device_of(new)
         moved_after(self)
 
