@@ -15,7 +15,6 @@ from samedevice.simulation.device.devices import CPU, resolve
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 from samedevice.simulation.tensor.transfers import move
 
-_call = torch._C.ScriptMethod.__call__
 _apply = torch.jit.RecursiveScriptModule._apply
 # What is left of an error of Python's that passes through the interpreter.
 _WITHOUT_TEXT = "\nRuntimeError: \n"
@@ -26,7 +25,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     for name in ("import_ir_module", "import_ir_module_from_buffer"):
         yield torch._C, name, _importing(getattr(torch._C, name))
     yield torch.jit.RecursiveScriptModule, "_apply", apply
-    yield torch._C.ScriptMethod, "__call__", call
+    yield torch._C.ScriptMethod, "__call__", _calling(torch._C.ScriptMethod.__call__)
 
 
 def _importing(original: Any) -> Callable[..., Any]:
@@ -70,17 +69,22 @@ def apply(self: Any, fn: Any, recurse: bool = True) -> Any:
     return result
 
 
-@functools.wraps(_call)
-def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-    """Call a method; an error about devices that the interpreter meets ends with its text, as one of C++ does."""
-    state.now.refusal = None
-    try:
-        return _call(self, *args, **kwargs)
-    except RuntimeError as error:
-        if state.now.refusal is None or not str(error).endswith(_WITHOUT_TEXT):
-            raise
-        text, said = str(error).removesuffix("\n"), state.now.refusal
-    _refuse(text, said)
+def _calling(original: Any) -> Callable[..., Any]:
+    """ScriptMethod.__call__, which PyTorch's own tests may have wrapped."""
+
+    @functools.wraps(original)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        """Call a method; an error about devices that the interpreter meets ends with its text, as one of C++ does."""
+        state.now.refusal = None
+        try:
+            return original(self, *args, **kwargs)
+        except RuntimeError as error:
+            if state.now.refusal is None or not str(error).endswith(_WITHOUT_TEXT):
+                raise
+            text, said = str(error).removesuffix("\n"), state.now.refusal
+        _refuse(text, said)
+
+    return call
 
 
 def _refuse(text: str, said: str) -> NoReturn:
