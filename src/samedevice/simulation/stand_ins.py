@@ -130,6 +130,7 @@ def _member(owner: type, name: str, original: Any, replacement: Any) -> Any:
             replacement = FunctionType(own.__code__, own.__globals__, name, own.__defaults__, own.__closure__)
             replacement.__kwdefaults__ = own.__kwdefaults__
             functools.update_wrapper(replacement, original)
-        replacement.__name__, replacement.__module__ = name, owner.__module__
+        replacement.__name__ = getattr(original, "__name__", name)  # of a wrapper, its own
+        replacement.__module__ = owner.__module__
         replacement.__qualname__ = f"{owner.__qualname__}.{name}"
     return replacement
