@@ -22,7 +22,22 @@ def is_like(data: Any) -> bool:
     )
 
 
-def tensor_of(data: Any, device: torch.device | None) -> torch.Tensor:
+def make(
+    data: Any, device: Any, pin_memory: Any, copies: bool, dtype: Any = None, copy: Any = None,
+    requires_grad: bool = False,
+) -> torch.Tensor:  # fmt: skip
+    """Make a tensor in the memory of the array, which tensor() copies (tensor_new.cpp, internal_new_from_data)."""
+    if pin_memory:
+        raise RuntimeError("Can't pin tensor constructed from __cuda_array_interface__")
+    if copy is False:  # asarray
+        raise ValueError("can't alias arbitrary sequence into a tensor.")
+    wanted = None if device is None else torch.device(device)
+    source = _tensor_of(data, None if wanted is None or wanted.type != "cuda" else wanted)
+    made = source.to(wanted or source.device, dtype or source.dtype, copy=copy or copies)
+    return made.requires_grad_() if requires_grad else made
+
+
+def _tensor_of(data: Any, device: torch.device | None) -> torch.Tensor:
     """A tensor in the memory of such an array (torch/csrc/utils/tensor_numpy.cpp, tensor_from_cuda_array_interface).
 
     The GPU is the one that is named with its index, else the one that the memory is on.

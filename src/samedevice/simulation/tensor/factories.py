@@ -117,7 +117,8 @@ def _factory(original: Any, name: str) -> Any:
             kwargs = {key: value for key, value in named.items() if value is not None and value is not False} | kwargs
             return torch.overrides.handle_torch_function(stand_in(original, factory), (), *args, **kwargs)
         if may_be_array and args and type(args[0]) is not list and cuda_array.is_like(args[0]):
-            return _of_cuda_array(args[0], name, device, pin_memory, **kwargs)
+            home = torch.get_default_device() if device is None and _has_default_device() else device
+            return cuda_array.make(args[0], home, pin_memory, copies=name == "tensor", **kwargs)
         if device is None and state.now.default_type is not None and name != "asarray":  # it asks for no default type
             device = _of_default_type(args, kwargs)
         if pin_memory is not False:
@@ -191,22 +192,6 @@ def _check_alias(source: Any, named: Any, copy: bool) -> None:
     wanted = torch.device(named)
     if stays and here != wanted:
         raise ValueError(f"can't alias tensor from device '{here}' to '{wanted}'.")
-
-
-def _of_cuda_array(
-    data: Any, name: str, device: Any, pin_memory: Any, dtype: Any = None, copy: Any = None, requires_grad: bool = False
-) -> torch.Tensor:
-    """Make a tensor in the memory of the array, which tensor() copies (tensor_new.cpp, internal_new_from_data)."""
-    if pin_memory:
-        raise RuntimeError("Can't pin tensor constructed from __cuda_array_interface__")
-    if copy is False:  # asarray
-        raise ValueError("can't alias arbitrary sequence into a tensor.")
-    if device is None and _has_default_device():
-        device = torch.get_default_device()
-    wanted = None if device is None else torch.device(device)
-    source = cuda_array.tensor_of(data, None if wanted is None or wanted.type != "cuda" else wanted)
-    made = source.to(wanted or source.device, dtype or source.dtype, copy=copy or name == "tensor")
-    return made.requires_grad_() if requires_grad else made
 
 
 def _of_default_type(args: Any, kwargs: Any) -> torch.device | None:
