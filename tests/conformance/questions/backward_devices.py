@@ -238,7 +238,6 @@ x = a(2); y = x.to("cuda:1").sum(); found = []; y.grad_fn.next_functions[0][0].r
 x = b(2); y = x.to("cuda:0").sum(); found = []; y.grad_fn.next_functions[0][0].register_hook(lambda i, o: found.append(torch.cuda.current_device())); y.backward(); found
 x = b(2); y = x.cpu().sum(); found = []; y.grad_fn.next_functions[0][0].register_hook(lambda i, o: found.append(torch.cuda.current_device())); y.backward(); found
 x = c(2, requires_grad=True); y = x.to("cuda:1").sum(); found = []; y.grad_fn.next_functions[0][0].register_hook(lambda i, o: found.append(torch.cuda.current_device())); y.backward(); found
-x, y = a(2), b(2); found = []; torch.autograd.graph.register_multi_grad_hook((x, y), lambda g: found.append(torch.cuda.current_device())); (x.sum() + y.to("cuda:0").sum()).backward(); found
 x = b(2); s = noted(x, threading.current_thread); x.sum().backward(); s[0] is threading.main_thread()
 x = c(2, requires_grad=True); s = noted(x, threading.current_thread); x.sum().backward(); s[0] is threading.main_thread()
 x = b(2); s = noted(x, torch.is_grad_enabled); x.sum().backward(); s

@@ -39,7 +39,6 @@ torch._C._cuda_get_sync_debug_mode()
 torch._C._cuda_hostMemoryStats() is not None
 torch._C._cuda_isCurrentStreamCapturing()
 __import__("importlib").import_module("torch.testing._internal.jit_utils").__name__
-cuda = __import__("importlib").import_module("torch.testing._internal.common_cuda"); cuda.TEST_CUDA, cuda.TEST_MULTIGPU
 __import__("importlib").import_module("torch.testing._internal.common_distributed").__name__
 torch.accelerator.device_index("cuda:1")
 torch.accelerator.device_index(1)
