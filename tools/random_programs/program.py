@@ -236,7 +236,7 @@ def _without_names(outcome: tuple[type, str] | None) -> tuple[type, str] | None:
     """PyTorch names a tensor's type, or a kernel, in few texts; those of the CPU have other names."""
     if outcome is None:
         return None
-    text = outcome[1].replace("torch.cuda.", "torch.")
+    text = outcome[1].replace("torch.cuda.", "torch.").replace("[CUDABoolType", "[CPUBoolType")
     text = re.sub(r"(?<=for possible resolutions\.).*", "", text, flags=re.DOTALL)  # a list of all backends
     return outcome[0], re.sub(r'^"\w+"(?= not implemented for)', "a kernel", text)
 

@@ -1,5 +1,7 @@
 """torch.cuda: devices, contexts, streams, events, memory, random numbers, graphs."""
 
+import torch.cuda.comm
+
 # devices
 torch.cuda.is_available(), torch.cuda.device_count(), torch.cuda.current_device(), torch.cuda.is_initialized()
 torch.cuda.set_device(1); torch.cuda.current_device(), torch.ones(2, device="cuda"), c(2).cuda()

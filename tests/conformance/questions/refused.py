@@ -4,6 +4,7 @@ import contextlib
 import io
 
 import numpy as np
+import torch.cuda.comm
 import torch.distributed as dist
 from torch.cuda import Event, ExternalStream, Stream
 

@@ -2,6 +2,8 @@
 
 import functools
 
+import torch.cuda.comm
+
 # devices and contexts
 torch.cuda.current_device() == torch.device("cuda").index, torch.device("cuda", torch.cuda.current_device())
 torch.cuda.device_count() > 1 and torch.cuda.get_device_name(1) == torch.cuda.get_device_name("cuda:1")
@@ -265,7 +267,7 @@ torch.cuda.comm.broadcast_coalesced([g(2), c(3)], [0, 1])
 torch.cuda.comm.broadcast(g(2), devices=["cuda:1", "cuda:0"])
 torch.cuda.comm.broadcast(g(2), [0, 7])
 torch.cuda.comm.broadcast(g(2), [])
-torch.cuda.comm.broadcast(g(2), [0, 1], out=[h(2)])
+torch.cuda.comm.broadcast(g(2), [0, 1], out=[torch.zeros(2, device="cuda:1")])
 torch.cuda.comm.scatter(g(4, 2), ["cuda:1", "cuda:0"], dim=1)
 torch.cuda.comm.scatter(g(4), [0, 1], dim=3)
 torch.cuda.comm.scatter(g(4), [])

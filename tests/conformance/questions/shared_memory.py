@@ -1,9 +1,9 @@
 """What shares memory with what: whether something written on one side is seen on the other."""
 
 import copy
-import ctypes
 
 import numpy as np
+import torch.cuda.comm
 from torch.utils import dlpack
 
 

@@ -3,6 +3,8 @@
 import linecache
 import warnings
 
+import torch.cuda.comm
+
 
 def warned(code, **settings):
     """The warnings of a program of its own: file, line, type and the first line of the text."""
