@@ -59,6 +59,9 @@ _ABOVE = (torch._C._dispatch_keyset_full() - torch._C._dispatch_keyset_full_afte
 # Which kernels do not matter, as torch.library names them: that follows from the name.
 _passed_over: set[str] = set()
 
+# What the dispatcher says of the operators that get no kernel in front, by their names.
+_left_alone: dict[str, str] = {}
+
 # The libraries that have registered kernels in a simulation, which they may outlive, with what happens when they go.
 _registering: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
@@ -76,7 +79,7 @@ def start() -> None:
     """Meet the operators that were registered before the simulation began."""
     # torch.library forgets operators that are defined once more, but for those of custom_op.
     names = {name for name in (*torch.library._defs, *OPDEFS) if not is_pytorchs(name)}
-    names.update(torch._C._dispatch_get_registrations_for_dispatch_key("AutogradCUDA"))
+    names.update(_for_autograd_of_cuda(len(sys.modules), len(torch.ops.loaded_libraries)))
     for place in torch.library._impls - _passed_over:
         found = _names({place})
         names |= found
@@ -84,6 +87,13 @@ def start() -> None:
             _passed_over.add(place)  # nearly all are PyTorch's own, the same at each start
     for name in names:
         _refresh(name)
+
+
+@functools.lru_cache(1)
+def _for_autograd_of_cuda(modules: int, libraries: int) -> list[str]:
+    """The operators with a kernel for AutogradCUDA: C++ registers some as a module or a library is loaded."""
+    names: list[str] = torch._C._dispatch_get_registrations_for_dispatch_key("AutogradCUDA")
+    return names
 
 
 def impl(
@@ -184,9 +194,13 @@ def _refresh(name: str) -> None:
     _forget(name)
     if not state.now.installed or not registered_kernels.is_defined(name):
         return
-    keys = _keys_in_python(name)
+    dump = torch._C._dispatch_dump(name)
+    if _left_alone.get(name) == dump:
+        return
+    keys = _keys_in_python(name, dump)
     differs = _autograd_differs(name, keys)
     if not differs and keys.isdisjoint(_OF_A_GPU if is_pytorchs(name) else (*_OF_A_GPU, *_FOR_ALL, *_BELOW_PYTHON)):
+        _left_alone[name] = dump
         return
     namespace, _, operator = name.partition("::")
     library = state.now.in_front[name] = torch.library.Library(namespace, "IMPL")
@@ -199,12 +213,12 @@ def _refresh(name: str) -> None:
             register(operator, "AutogradCPU", _at_autograd(name), True)
 
 
-def _keys_in_python(name: str) -> set[str]:
+def _keys_in_python(name: str, dump: str) -> set[str]:
     """The dispatch keys for which an operator has a kernel in Python.
 
     The dispatcher knows them; torch.library forgets some when an operator is defined once more.
     """
-    found = _kernels_in_python(torch._C._dispatch_dump(name))
+    found = _kernels_in_python(dump)
     if is_pytorchs(name):  # whose own, as those in torch/_native, are left alone
         return {key for key, file in found if not file.startswith(_FOLDER) or file == f"{_FOLDER}library.py"}
     return {key for key, _ in found}
@@ -307,7 +321,7 @@ def get_kernel(op: Any, dispatch_key: Any) -> Any:
     name = op if isinstance(op, str) else getattr(op, "_name", "")
     if key != "CUDA" or not is_pytorchs(name) or not registered_kernels.is_defined(name):
         return _get_kernel(op, dispatch_key)
-    if "CUDA" in _keys_in_python(name):
+    if "CUDA" in _keys_in_python(name, torch._C._dispatch_dump(name)):
         return _get_kernel(op, dispatch_key)
     return _KernelOfGpu(name)
 
