@@ -1,19 +1,26 @@
 """Warnings: where they point, and how many there are."""
 
-import linecache
 import warnings
 
 import torch.cuda.comm
 
 
+def ran(code, scope):
+    """Run a program in which what warns once in a process warns each time, for no question is the first."""
+    torch.set_warn_always(True)
+    try:
+        exec(compile(code.replace("; ", "\n"), "program.py", "exec"), scope)
+    finally:
+        torch.set_warn_always(False)
+
+
 def warned(code, **settings):
     """The warnings of a program of its own: file, line, type and the first line of the text."""
-    torch.set_warn_always(True)  # else what warns once in a process warns for the first question alone
     scope = {"torch": torch, "nn": nn, "F": F, "__name__": "program", "__warningregistry__": {}}
     with warnings.catch_warnings(record=True) as found:
         warnings.resetwarnings()
         warnings.simplefilter(settings.get("action", "default"))
-        exec(compile(code.replace("; ", "\n"), "program.py", "exec"), scope)
+        ran(code, scope)
     return [[w.filename.rpartition("/")[2], w.lineno, w.category.__name__, str(w.message).splitlines()[0].partition(" (Triggered")[0]] for w in found]
 
 
@@ -23,13 +30,12 @@ def always(code):
 
 def raised(code, **filters):
     """The program with its own warnings as errors."""
-    torch.set_warn_always(True)
     scope = {"torch": torch, "nn": nn, "F": F, "__name__": "program"}
     with warnings.catch_warnings():
         warnings.resetwarnings()
         warnings.simplefilter("ignore")
         warnings.filterwarnings("error", **filters)
-        exec(compile(code.replace("; ", "\n"), "program.py", "exec"), scope)
+        ran(code, scope)
     return "nothing raised"
 
 
