@@ -387,6 +387,7 @@ print(torch.randn(2).tolist())
 """
 
 
+@pytest.mark.slow
 def test_with_the_cpus_generator_a_run_has_the_cpus_numbers_digit_by_digit(python, tmp_path):
     (tmp_path / "train.py").write_text(RANDOM)
     plain, run = python("train.py", CUDA_VISIBLE_DEVICES=""), python(*RUN, "--rng", "cpu", "train.py")

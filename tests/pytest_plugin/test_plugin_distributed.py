@@ -39,6 +39,7 @@ def test_one_rank():
 }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="NCCL is for Linux")
 def test_a_test_for_nccl_runs_unchanged(run_session):
     session = run_session(PROJECT, "--simulate-cuda", "2", "-W", "default")

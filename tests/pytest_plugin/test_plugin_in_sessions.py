@@ -253,6 +253,7 @@ def test_a_fault_of_the_doctors_hides_nothing(session):
     assert "ZeroDivisionError: division by zero" in report["said"]
 
 
+@pytest.mark.slow
 def test_from_addopts_workers_of_xdist_do_the_same_with_the_gpus_that_are_visible(session, run_session):
     project = PROJECT | {"pytest.ini": f"[pytest]\naddopts = {' '.join(OPTIONS)} --simulate-cuda 3\n"}
     parallel = run_session(project, "-p", "xdist", "-n", "1", CUDA_VISIBLE_DEVICES="0,1")

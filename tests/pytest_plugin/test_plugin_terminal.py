@@ -72,6 +72,7 @@ def test_asked_for_all_it_shows_all(run_session, option):
     assert "more tests fail" not in session.out
 
 
+@pytest.mark.slow
 def test_workers_of_xdist_do_the_same(run_session):
     session = run_session(PROJECT, "--simulate-cuda", "2", "-p", "xdist", "-n", "1")
     assert len(blocks(session)) == 4
