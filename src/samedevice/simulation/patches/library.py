@@ -306,7 +306,7 @@ def _for_the_cpu(name: str, function: Callable[..., Any], with_keyset: bool) -> 
 
 
 def register_torch_dispatch_rule(self: Any, op_name: Any, torch_dispatch_class: Any, fn: Callable[..., Any]) -> None:
-    """Library._register_torch_dispatch_rule: as on CUDA, a plain tensor's class is none that dispatches operators."""
+    """Library._register_torch_dispatch_rule: as on CUDA, the class of a plain tensor dispatches no operators."""
 
     @functools.wraps(fn)
     def rule(mode: Any, func: Any, types: Any, *rest: Any) -> Any:

@@ -75,7 +75,7 @@ def is_defined(name: str) -> bool:
 
 
 def call(name: str, keys: Any, args: Any, kwargs: Any) -> Any:
-    """Call the kernel of an operator that the dispatcher calls for these keys, or raise its error if there is none."""
+    """Call the kernel that the dispatcher calls for these keys, or raise its error where the operator lacks one."""
     key = keys.highestPriorityTypeId()
     while keys.raw_repr() and _has_kernel(name, key.name) and _is_fallthrough(name, key.name):
         keys = keys.remove(key)
