@@ -44,7 +44,7 @@ test: .venv/.everything ## lint, types, imports, unit tests, every cell of every
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/mypy || { [ $$? = 2 ] && .venv/bin/mypy --num-workers 0; }
-	.venv/bin/lint-imports --no-logo --no-cache
+	PYTHONPATH=tools .venv/bin/lint-imports --no-logo --no-cache
 	.venv/bin/pytest --nbval $(SIDE_BY_SIDE)
 
 test-rest: .venv/.everything ## the built site in a browser, the guards' own guards, packaging, the commands: what `make test` leaves out

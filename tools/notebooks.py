@@ -26,7 +26,7 @@ from nbval.plugin import get_sanitize_patterns
 from traitlets.config import Config
 
 from kernels import sockets_as_files
-from lessons.site.tracebacks import shorten
+from site_build.tracebacks import shorten
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRUBS = get_sanitize_patterns((ROOT / "tests/notebooks/sanitize.cfg").read_text("utf-8"))

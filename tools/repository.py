@@ -3,7 +3,7 @@
 `make repository URL=https://github.com/me/mine` is for the first push, and for a project that moves. The address in
 pyproject.toml says what to look for; its forms are https://github.com/OWNER/NAME (so too in the Colab links and in each
 notebook's first cell), OWNER.github.io/NAME, where the site is served, and the README's `cd NAME`. A fork needs none of
-it: its site takes its address from GitHub or from git (src/lessons/site/repository.py), and its code is upstream's.
+it: its site takes its address from GitHub or from git (tools/site_build/repository.py), and its code is upstream's.
 
 `python3 tools/repository.py --check` says in one line what is still to be done, or, on GitHub, whose address this is:
 `make site` and CI begin with it. `--release` fails where the address is another's, for a package that was published

@@ -1,5 +1,5 @@
 // The placement explorer: put each argument of an operator on a device, and see what PyTorch's CUDA build does. The
-// answers are those that were recorded (lessons/site/explorer_data.py packs them); nothing here knows a rule of PyTorch's.
+// answers are those that were recorded (tools/site_build/explorer_data.py packs them); nothing here knows a rule of PyTorch's.
 // What a link holds is text wherever it is shown.
 
 const SITE = new URL("../", import.meta.url);

@@ -9,10 +9,10 @@ import torch
 from torch import nn
 
 from lessons import picture
-from lessons.site.failure_pictures import FAILURES, failure_picture
 from samedevice import explain, simulate_cuda
 from samedevice.catalog import load
 from samedevice.placement.model import told
+from site_build.failure_pictures import FAILURES, failure_picture
 
 HOME = (Path(__file__).parents[2] / "docs/index.md").read_text(encoding="utf-8")
 SVG = "{http://www.w3.org/2000/svg}"

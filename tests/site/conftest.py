@@ -29,8 +29,8 @@ from playwright.sync_api import sync_playwright
 from tests.site.paste_box import Box
 
 import repository
-from lessons.site.repository import published_address
 from samedevice.catalog import load
+from site_build.repository import published_address
 
 ROOT = Path(__file__).parents[2]
 UPSTREAM = "/".join(repository.held(ROOT))  # OWNER/NAME

@@ -5,7 +5,7 @@ import subprocess
 import pytest
 from tests.site.conftest import ROOT, UPSTREAM, build, with_navigation
 
-from lessons.site.repository import leading_here, published_address, repository
+from site_build.repository import leading_here, published_address, repository
 
 WRITTEN = "https://github.com/up/stream"
 PAGE = f"""# Home

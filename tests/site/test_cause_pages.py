@@ -10,10 +10,10 @@ from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
 from tests.site.conftest import ADDRESS
 
-from lessons.site.failure_pictures import FAILURES
-from lessons.site.templating import templates
 from samedevice.catalog import load
 from samedevice.doctor.report import change
+from site_build.failure_pictures import FAILURES
+from site_build.templating import templates
 
 KB = 1000
 CAUSES = load().causes

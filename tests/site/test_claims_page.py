@@ -6,8 +6,8 @@ from collections import Counter
 import pytest
 from bs4 import BeautifulSoup
 
-from lessons.site.claims_page import sentence
 from samedevice.catalog import load
+from site_build.claims_page import sentence
 
 CLAIMS = load().claims.values()
 VERDICTS = {

@@ -9,11 +9,11 @@ from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
 from tests.site.conftest import ADDRESS
 
-from lessons.site.escaping import escaped, fence, sentences
 from samedevice import explain
 from samedevice.catalog import load
 from samedevice.doctor.export import exported
 from samedevice.doctor.report import change
+from site_build.escaping import escaped, fence, sentences
 
 KB = 1000
 MESSAGES = load().messages

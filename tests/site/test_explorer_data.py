@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from lessons.site.explorer_data import DEVICES, operator_name, packed, placements, record, usefulness
-from lessons.site.explorer_page import COMMON
+from site_build.explorer_data import DEVICES, operator_name, packed, placements, record, usefulness
+from site_build.explorer_page import COMMON
 
 ROOT = Path(__file__).parents[2]
 KB = 1000

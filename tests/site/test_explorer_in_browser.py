@@ -8,7 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from lessons.site.explorer_data import DEVICES, operator_name, placements, record
+from site_build.explorer_data import DEVICES, operator_name, placements, record
 
 ROOT = Path(__file__).parents[2]
 PAGE = "placement-explorer/"

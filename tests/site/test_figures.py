@@ -5,9 +5,9 @@ import json
 import pytest
 from mkdocs.exceptions import PluginError
 
-from lessons.site.page_template import filled_in
-from lessons.site.verified import last_verified
 from samedevice.catalog import load
+from site_build.page_template import filled_in
+from site_build.verified import last_verified
 
 RUN = {
     "date": "2026-03-01",

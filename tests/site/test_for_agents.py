@@ -8,8 +8,8 @@ import pytest
 from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from lessons.site.markdown_twin import markdown_twin
 from samedevice.catalog import load
+from site_build.markdown_twin import markdown_twin
 
 HEAD = re.compile(r"^.*?(<head>.*?</head>).*?(<h1\b.*?</h1>).*$", re.DOTALL)
 ADDRESS = "https://example.org/site/page/"

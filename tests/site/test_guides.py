@@ -6,7 +6,7 @@ import textwrap
 import pytest
 from tests.site.conftest import ROOT, UPSTREAM
 
-from lessons.site.guides import GUIDES, guide_page
+from site_build.guides import GUIDES, guide_page
 
 FILES = {place.replace(".md", "/"): guide.file for place, guide in GUIDES.items()}
 GITHUB = f"https://github.com/{UPSTREAM}"

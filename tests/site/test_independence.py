@@ -1,4 +1,4 @@
-"""How much of lessons.site depends on MkDocs, whose theme ends on 2027-05-05 (MAINTAINING.md has the plan).
+"""How much of site_build depends on MkDocs, whose theme ends on 2027-05-05 (MAINTAINING.md has the plan).
 
 A module that names MkDocs' types in annotations works without it. What a module really takes of it stands here, so that
 nothing more comes in by the way: a line more has to be worth its place in a move.
@@ -7,7 +7,7 @@ nothing more comes in by the way: a line more has to be worth its place in a mov
 import ast
 from pathlib import Path
 
-SITE = Path(__file__).parents[2] / "src/lessons/site"
+SITE = Path(__file__).parents[2] / "tools/site_build"
 TAKEN = {
     "__init__.py": {"event_priority"},  # which hook comes first
     "build_error.py": {"PluginError"},

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from tests.site.conftest import ROOT, Tags, answered, build
 
 import offline as tool
-from lessons.site.offline import plain
+from site_build.offline import plain
 
 ERROR = "RuntimeError: Expected a 'cuda' device type for generator but found 'cpu'"
 

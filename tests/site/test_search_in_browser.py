@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from lessons.site.search_entries import topics
 from samedevice import explain
 from samedevice.catalog import load
+from site_build.search_entries import topics
 
 ROOT = Path(__file__).parents[2]
 PHONE = 360
@@ -265,7 +265,7 @@ def test_the_commonest_words_lead_to_the_commonest_message_and_its_lesson(search
 def test_each_page_has_topics_that_search_knows_and_no_other_has(site):
     known = {page for page, phrases in topics(ROOT / "notebooks").items() if phrases}
     without = set(site.pages) - {""} - known
-    assert not without, f"say what people type who want these pages, in src/lessons/site/search_topics.toml: {without}"
+    assert not without, f"say what people type who want these pages, in tools/site_build/search_topics.toml: {without}"
     assert known <= {*site.pages, *site.errors}, "search_topics.toml has pages that are not there"
 
 

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from lessons.site.verified import last_verified
+from site_build.verified import last_verified
 
 ROOT = Path(__file__).parents[2]
 RED, PLAIN = "\x1b[31m", "\x1b[39m"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lessons.site.tracebacks import LONGEST, plain, shorten
+from site_build.tracebacks import LONGEST, plain, shorten
 
 
 @pytest.mark.parametrize(

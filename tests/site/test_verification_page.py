@@ -10,8 +10,8 @@ from mkdocs.exceptions import PluginError
 from tests.site.conftest import UPSTREAM
 
 from lessons.measured import SIMULATED
-from lessons.site.run_tables import Runs
 from samedevice.catalog import load
+from site_build.run_tables import Runs
 
 ROOT = Path(__file__).parents[2]
 PAGE = "how-it-is-verified/"

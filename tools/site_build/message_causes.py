@@ -9,10 +9,10 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lessons.site.named_devices import PAIRS, pairs_named, weight
 from samedevice import explain
 from samedevice.catalog import Cause, Message, load
 from samedevice.doctor.text.rank import filled
+from site_build.named_devices import PAIRS, pairs_named, weight
 
 _DEVICES = {"device", "others", "between"}
 

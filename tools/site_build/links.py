@@ -15,7 +15,7 @@ from mkdocs.plugins import get_plugin_logger
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-log = get_plugin_logger("lessons.site")
+log = get_plugin_logger("site_build")
 
 
 def links_to_notebooks(markdown: str, src_uri: str) -> str:

@@ -11,7 +11,7 @@ import re
 
 from mkdocs.plugins import get_plugin_logger
 
-log = get_plugin_logger("lessons.site")
+log = get_plugin_logger("site_build")
 
 _CONTENT = re.compile(r"<article\b.*</article>", re.DOTALL)
 _SCRIPT = re.compile(r"<script\b(?![^>]*\s(?:src=|type=\"application/(?:ld\+)?json\"))[^>]*>(.*?)</script>", re.DOTALL)

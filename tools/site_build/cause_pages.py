@@ -6,11 +6,11 @@ the lesson that raises and fixes it, and the messages that it can cause. Some of
 
 from mkdocs.structure.files import Files
 
-from lessons.site.failure_pictures import FAILURES, failure_picture
-from lessons.site.front_matter import beginning, fix_in_words, front_matter
-from lessons.site.message_causes import Causes
-from lessons.site.templating import templates
 from samedevice.catalog import Cause, Message, load
+from site_build.failure_pictures import FAILURES, failure_picture
+from site_build.front_matter import beginning, fix_in_words, front_matter
+from site_build.message_causes import Causes
+from site_build.templating import templates
 
 INDEX = "causes/index.md"
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from lessons.site.escaping import escaped, fence, sentences
 from samedevice.doctor.report import change
+from site_build.escaping import escaped, fence, sentences
 
 TEMPLATES = Path(__file__).parent / "templates"
 

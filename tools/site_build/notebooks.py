@@ -9,9 +9,9 @@ from pathlib import Path
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from lessons.site.build_error import BuildError
-from lessons.site.guides import GUIDES, guide_page
-from lessons.site.navigation import places
+from site_build.build_error import BuildError
+from site_build.guides import GUIDES, guide_page
+from site_build.navigation import places
 
 
 def project(config: MkDocsConfig) -> Path:

@@ -14,7 +14,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 
-from lessons.site.notebooks import project
+from site_build.notebooks import project
 
 # What on_page_content puts onto a page. What rendering does is seen from the page before and after.
 _FINISHED = ("toc", "title", "present_anchor_ids", "links_to_anchors")

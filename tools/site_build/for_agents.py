@@ -14,8 +14,8 @@ from mkdocs.structure.files import Files
 from mkdocs.structure.nav import Navigation, Section
 from mkdocs.structure.pages import Page
 
-from lessons.site.markdown_twin import markdown_twin
 from samedevice.catalog import load
+from site_build.markdown_twin import markdown_twin
 
 CATALOG_VERSION = 1  # of catalog.json's form: another number where a reader of the old form would be misled
 TWIN = "index.md"

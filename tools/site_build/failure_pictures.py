@@ -5,9 +5,9 @@ They are data, because the site is built without torch. The tests build the same
 
 from dataclasses import dataclass
 
-from lessons.site.build_error import BuildError
 from samedevice.placement.drawing import drawn
 from samedevice.placement.model import Placement, Thing, Verdict
+from site_build.build_error import BuildError
 
 
 @dataclass(frozen=True)

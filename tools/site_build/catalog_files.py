@@ -8,14 +8,14 @@ from importlib import resources
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files, InclusionLevel
 
-from lessons.site.cause_pages import cause_pages
-from lessons.site.claims_page import PLACE, claims_page
-from lessons.site.error_index import INDEX, error_index
-from lessons.site.error_pages import error_pages
-from lessons.site.message_causes import Causes, causes_of
-from lessons.site.navigation import places
 from samedevice.catalog import load
 from samedevice.doctor.export import exported
+from site_build.cause_pages import cause_pages
+from site_build.claims_page import PLACE, claims_page
+from site_build.error_index import INDEX, error_index
+from site_build.error_pages import error_pages
+from site_build.message_causes import Causes, causes_of
+from site_build.navigation import places
 
 _read: frozenset[tuple[str, int]] = frozenset()  # the files of the catalog as they were when it was read
 

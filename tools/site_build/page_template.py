@@ -10,14 +10,14 @@ from typing import Any
 
 from jinja2 import Environment, StrictUndefined, TemplateError, TemplateSyntaxError
 
-from lessons.site.build_error import BuildError
-from lessons.site.explorer_page import Placements
-from lessons.site.failure_pictures import failure_picture
-from lessons.site.figures import Figures, share, written
-from lessons.site.known_differences import known_differences
-from lessons.site.lesson_index import lesson_list
-from lessons.site.run_tables import Runs
 from samedevice.catalog import load
+from site_build.build_error import BuildError
+from site_build.explorer_page import Placements
+from site_build.failure_pictures import failure_picture
+from site_build.figures import Figures, share, written
+from site_build.known_differences import known_differences
+from site_build.lesson_index import lesson_list
+from site_build.run_tables import Runs
 
 
 def filled_in(markdown: str, name: str, root: Path) -> str:

@@ -30,30 +30,30 @@ from mkdocs.structure.files import Files
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 
-from lessons.site.catalog_files import add_catalog, forget_catalog, has_error_index
-from lessons.site.code_colours import use_few_colours
-from lessons.site.content_security_policy import with_policy
-from lessons.site.explorer_page import add_explorer_data
-from lessons.site.for_agents import TWIN, write_lists, write_twin
-from lessons.site.guides import GUIDES
-from lessons.site.lesson_links import add_links
-from lessons.site.links import check_links, links_to_notebooks
-from lessons.site.names import lesson_place, name_by_heading
-from lessons.site.navigation import add_home_page, expand_navigation, place_below_indexes
-from lessons.site.notebooks import add_guides, add_notebooks, project
-from lessons.site.offline import configure_offline, is_offline, lead_to_files, link_files, published, use_plain_scripts
-from lessons.site.page import finish_notebook
-from lessons.site.page_template import filled_in
-from lessons.site.rendering import render_notebook
-from lessons.site.repository import leading_here, published_address, repository
-from lessons.site.script_comments import remove_comments
-from lessons.site.search_engines import structured_data
-from lessons.site.search_entries import finish_search
-from lessons.site.search_on_demand import load_search_on_demand, order_search
-from lessons.site.served import begin_build, is_recalled, remember, render_if_changed
-from lessons.site.templating import TEMPLATES
-from lessons.site.valid_html import valid, with_columns_by_class
-from lessons.site.verified import last_verified
+from site_build.catalog_files import add_catalog, forget_catalog, has_error_index
+from site_build.code_colours import use_few_colours
+from site_build.content_security_policy import with_policy
+from site_build.explorer_page import add_explorer_data
+from site_build.for_agents import TWIN, write_lists, write_twin
+from site_build.guides import GUIDES
+from site_build.lesson_links import add_links
+from site_build.links import check_links, links_to_notebooks
+from site_build.names import lesson_place, name_by_heading
+from site_build.navigation import add_home_page, expand_navigation, place_below_indexes
+from site_build.notebooks import add_guides, add_notebooks, project
+from site_build.offline import configure_offline, is_offline, lead_to_files, link_files, published, use_plain_scripts
+from site_build.page import finish_notebook
+from site_build.page_template import filled_in
+from site_build.rendering import render_notebook
+from site_build.repository import leading_here, published_address, repository
+from site_build.script_comments import remove_comments
+from site_build.search_engines import structured_data
+from site_build.search_entries import finish_search
+from site_build.search_on_demand import load_search_on_demand, order_search
+from site_build.served import begin_build, is_recalled, remember, render_if_changed
+from site_build.templating import TEMPLATES
+from site_build.valid_html import valid, with_columns_by_class
+from site_build.verified import last_verified
 
 __all__ = [
     "on_config",

@@ -13,8 +13,8 @@ from pathlib import Path
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from lessons.site.build_error import BuildError
-from lessons.site.explorer_page import DATA
+from site_build.build_error import BuildError
+from site_build.explorer_page import DATA
 
 _PARTS = ("normalise", "traceback", "expressions", "line-operations", "failing-line", "line-fix")
 _DOCTOR = (*(f"doctor/{part}" for part in _PARTS), "doctor", "diagnosis")  # each after what it imports

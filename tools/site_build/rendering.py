@@ -18,7 +18,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from lessons.site.templating import TEMPLATES
+from site_build.templating import TEMPLATES
 
 
 def render_notebook(page: Page) -> None:

@@ -13,8 +13,8 @@ import markdown
 from mkdocs.structure.files import Files
 
 from lessons.measured import SIMULATED
-from lessons.site.templating import templates
 from samedevice.catalog import Claim, load
+from site_build.templating import templates
 
 PLACE = "claims.md"
 _HOME = "claims"  # of the claims that no lesson settles

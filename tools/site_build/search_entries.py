@@ -21,9 +21,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from lessons.site.claims_page import PLACE
-from lessons.site.guides import GUIDES
 from samedevice.catalog import Cause, Message, load
+from site_build.claims_page import PLACE
+from site_build.guides import GUIDES
 
 _KINDS = {"notebooks/": "Lesson", "lessons/": "Lesson", "errors/": "Fix", "causes/": "Fix", "find-the-tensor/": "Fix"}
 
@@ -138,4 +138,4 @@ def topics(notebooks: Path) -> dict[str, list[str]]:
 
 @functools.cache
 def _data(name: str) -> dict[str, Any]:
-    return tomllib.loads(resources.files("lessons.site").joinpath(name).read_text(encoding="utf-8"))
+    return tomllib.loads(resources.files("site_build").joinpath(name).read_text(encoding="utf-8"))

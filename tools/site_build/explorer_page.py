@@ -11,10 +11,10 @@ from typing import Any
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from lessons.site.dates import written_date
-from lessons.site.explorer_data import DEVICES, operator_name, packed, placements, record, usefulness
-from lessons.site.notebooks import project
 from samedevice import explain
+from site_build.dates import written_date
+from site_build.explorer_data import DEVICES, operator_name, packed, placements, record, usefulness
+from site_build.notebooks import project
 
 PAGE = "placement-explorer.md"
 DATA = "assets/explorer.json.gz"

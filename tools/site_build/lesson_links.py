@@ -10,9 +10,9 @@ from typing import Any
 from bs4 import BeautifulSoup
 from bs4.element import Tag
 
-from lessons.site.claims_page import PLACE, claims_of_lesson
 from samedevice import explain
 from samedevice.catalog import Message
+from site_build.claims_page import PLACE, claims_of_lesson
 
 
 def add_links(soup: BeautifulSoup, slug: str, notebook: dict[str, Any]) -> None:

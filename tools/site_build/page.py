@@ -14,9 +14,9 @@ from mkdocs.structure.pages import Page
 from mkdocs.structure.toc import get_toc
 from pymdownx.slugs import slugify
 
-from lessons.site.tracebacks import plain, shorten
 from samedevice.catalog import load
 from samedevice.placement.drawing import colour_of
+from site_build.tracebacks import plain, shorten
 
 
 def finish_notebook(content: str, page: Page, notebook: dict[str, Any]) -> BeautifulSoup:

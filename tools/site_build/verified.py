@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from lessons.site.dates import written_date
+from site_build.dates import written_date
 
 
 def last_verified(lesson: str, results: Path) -> list[str]:

@@ -8,11 +8,11 @@ anchor of its row. In search, search_entries stands for the pages.
 import itertools
 import re
 
-from lessons.site.escaping import escaped, sentences
-from lessons.site.front_matter import beginning, fix_in_words, front_matter
-from lessons.site.message_causes import Causes
-from lessons.site.templating import templates
 from samedevice.catalog import Message, load
+from site_build.escaping import escaped, sentences
+from site_build.front_matter import beginning, fix_in_words, front_matter
+from site_build.message_causes import Causes
+from site_build.templating import templates
 
 _OPEN = 400  # characters of wordings that stand open; those after them are folded
 _SOURCE = re.compile(r"(?<![\w/])(?:aten|c10|torch|torchgen)/[\w./-]+\.\w+")  # a file of PyTorch's repository

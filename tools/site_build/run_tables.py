@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from lessons.measured import SIMULATED
-from lessons.site.build_error import BuildError
-from lessons.site.escaping import escaped
-from lessons.site.figures import written
 from samedevice.catalog import load
+from site_build.build_error import BuildError
+from site_build.escaping import escaped
+from site_build.figures import written
 
 # The columns of a suite's counts, in their order.
 _SUITES = {

@@ -3,10 +3,10 @@
 import tomllib
 from importlib import resources
 
-from lessons.site.build_error import BuildError
-from lessons.site.front_matter import beginning, front_matter
-from lessons.site.templating import templates
 from samedevice.catalog import Message, load
+from site_build.build_error import BuildError
+from site_build.front_matter import beginning, front_matter
+from site_build.templating import templates
 
 INDEX = "errors/index.md"
 

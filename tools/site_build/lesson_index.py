@@ -7,9 +7,9 @@ import json
 from itertools import groupby
 from pathlib import Path
 
-from lessons.site.escaping import escaped
-from lessons.site.names import group_anchor
 from samedevice.catalog import Lesson, load
+from site_build.escaping import escaped
+from site_build.names import group_anchor
 
 
 def lesson_list(notebooks: Path) -> str:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from mkdocs.plugins import get_plugin_logger
 
-from lessons.site.script_comments import without_comments
+from site_build.script_comments import without_comments
 
-log = get_plugin_logger("lessons.site")
+log = get_plugin_logger("site_build")
 
 _AT_ONCE = '(location.protocol!=="file:")'
 

@@ -8,8 +8,8 @@ import math
 import re
 from pathlib import Path
 
-from lessons.site.build_error import BuildError
-from lessons.site.dates import written_date
+from site_build.build_error import BuildError
+from site_build.dates import written_date
 
 
 class Figures:

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
-from lessons.site.front_matter import front_matter
+from site_build.front_matter import front_matter
 
 
 class Guide(NamedTuple):
