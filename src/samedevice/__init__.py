@@ -33,16 +33,16 @@ def __getattr__(name: str) -> Any:
 
 def load_ipython_extension(shell: "InteractiveShell") -> None:
     """`%load_ext samedevice`: from now on an uncaught device error is followed by its diagnosis."""
-    from samedevice import _ipython
+    from samedevice.doors import ipython
 
-    _ipython.load(shell)
+    ipython.load(shell)
 
 
 def unload_ipython_extension(shell: "InteractiveShell") -> None:
     """`%unload_ext samedevice`: the shell is as it was."""
-    from samedevice import _ipython
+    from samedevice.doors import ipython
 
-    _ipython.unload(shell)
+    ipython.unload(shell)
 
 
 def __dir__() -> list[str]:

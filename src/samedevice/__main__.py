@@ -1,5 +1,5 @@
 """`python -m samedevice`: the command line, where the script `samedevice` is not on the PATH."""
 
-from samedevice._cli import main
+from samedevice.doors.cli import main
 
 raise SystemExit(main())

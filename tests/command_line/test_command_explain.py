@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from samedevice import explain
-from samedevice._cli import main
+from samedevice.doors.cli import main
 
 TEXT = (
     "RuntimeError: Expected all tensors to be on the same device, but got mat1 is on cpu, different from other tensors "
@@ -26,7 +26,7 @@ def here(tmp_path, monkeypatch):
 
 def test_what_is_piped_in_is_explained_and_torch_is_not_needed(python):
     for dash in ([], ["-"]):
-        without = "import sys; sys.modules['torch'] = None; from samedevice._cli import main; sys.exit(main())"
+        without = "import sys; sys.modules['torch'] = None; from samedevice.doors.cli import main; sys.exit(main())"
         done = python("-c", without, "explain", *dash, input=TEXT)
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout == str(explain(TEXT))
@@ -58,11 +58,11 @@ def test_an_id_shows_pytorchs_text_its_causes_and_its_page(capsys, asked):
 
 
 def test_every_id_is_explained():
-    from samedevice import _cli
     from samedevice.catalog import load
+    from samedevice.doors import cli
 
     for id_ in load().messages:
-        heading, diagnosis = _cli._of_id(id_)
+        heading, diagnosis = cli._of_id(id_)
         assert diagnosis.message is not None
         assert (diagnosis.message.id, heading.split(":")[0]) == (id_, id_)
 
@@ -202,7 +202,7 @@ def test_at_a_terminal_it_says_how_to_end_the_paste(keys, code):
     ours, theirs = pty.openpty()
     # Only a controlling terminal turns Ctrl+C into a signal.
     lead = "import os, fcntl, termios; os.setsid(); fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
-    lead += "import sys; from samedevice._cli import main; sys.exit(main(['explain']))"
+    lead += "import sys; from samedevice.doors.cli import main; sys.exit(main(['explain']))"
     with subprocess.Popen(
         [sys.executable, "-c", lead], stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from samedevice import _program
-from samedevice._cli import main
+from samedevice.doors import program
+from samedevice.doors.cli import main
 
 RUN = ("-m", "samedevice", "run")
 NO_TORCH = (
@@ -106,7 +106,7 @@ def test_they_end_as_under_python(python, tmp_path, way, end):
 
 def test_the_installed_command_finds_modules_where_python_m_does(python, tmp_path):
     write_package(tmp_path, "import sys\nprint(sys.path[0], sys.argv)\n")
-    as_installed = "import sys; sys.path[0] = '/bin'; from samedevice._cli import main; sys.exit(main())"
+    as_installed = "import sys; sys.path[0] = '/bin'; from samedevice.doors.cli import main; sys.exit(main())"
     run = python("-c", as_installed, "run", "-m", "pkg.train", "-m")
     assert run.stdout == python("-m", "pkg.train", "-m").stdout
 
@@ -119,14 +119,14 @@ def test_a_device_error_of_theirs_is_explained_with_its_line(python, tmp_path, w
     assert run.returncode == 1
     assert "`weight` (shape (3,)) is on cpu" in run.stderr
     assert "+ weight = torch.ones(3, device=" in run.stderr
-    assert "_run.py" not in run.stderr and "runpy" not in run.stderr and "of libraries" not in run.stderr
+    assert "doors" not in run.stderr and "runpy" not in run.stderr and "of libraries" not in run.stderr
 
 
 def test_the_installed_command_is_the_same_door(python, tmp_path):
     (tmp_path / "look.py").write_text(CURIOUS)
     (entry,) = (one for one in entry_points(group="console_scripts") if one.name == "samedevice")
     assert entry.load() is main
-    as_installed = "import sys; from samedevice._cli import main; sys.exit(main())"
+    as_installed = "import sys; from samedevice.doors.cli import main; sys.exit(main())"
     run = python("-c", as_installed, "run", "look.py", "--full")
     assert run.stdout == python("look.py", "--full").stdout
 
@@ -227,7 +227,7 @@ def test_a_device_error_is_explained_before_its_traceback_in_a_thread_too(python
     diagnosis, _, rest = rest.partition("Exception in thread worker:\nTraceback (most recent call last):\n")
     assert "`self.scale`" in diagnosis
     thread, _, rest = rest.partition("and cpu!\n")
-    assert "_run.py" not in thread and "tensor.py" not in thread
+    assert "doors" not in thread and "tensor.py" not in thread
     diagnosis, _, trace = rest.partition("Traceback (most recent call last):\n")
     assert "`self.scale` (shape (3,)) is on cpu. It is a plain attribute of Net." in diagnosis
     assert '    + self.register_buffer("scale", torch.ones(3))' in diagnosis
@@ -318,10 +318,10 @@ def test_an_unchanged_script_with_workers_classes_and_settings_of_its_own_runs(p
 
 MOVES = """
 import torch
-from samedevice import _moves
-print(_moves.summary())
+from samedevice.doors import copies
+print(copies.summary())
 weight = torch.ones(4, device="cuda")
-print(_moves.summary())
+print(copies.summary())
 for step in range(5):
     x = torch.ones(4, requires_grad=True)
     (x.to("cuda") * weight).sum().backward()
@@ -331,7 +331,7 @@ x.to(torch.float64)
 weight.copy_(torch.zeros(4))
 weight[torch.tensor([0])]
 weight[torch.tensor([0])] = 1.0
-print(_moves.summary())
+print(copies.summary())
 import train
 """
 
@@ -339,8 +339,8 @@ import train
 def test_the_summary_says_what_moved_and_where_and_full_shows_all_of_a_traceback(python, tmp_path):
     (tmp_path / "moves.py").write_text(MOVES)
     (tmp_path / "train.py").write_text(BROKEN)
-    on_a_real_gpu = "import sys, samedevice._run as run; run._real_gpus = lambda: 1; "
-    on_a_real_gpu += "from samedevice._cli import main; sys.exit(main())"
+    on_a_real_gpu = "import sys, samedevice.doors.run as run; run._real_gpus = lambda: 1; "
+    on_a_real_gpu += "from samedevice.doors.cli import main; sys.exit(main())"
     run = python("-c", on_a_real_gpu, "run", "--full", "--summary", "--gpus", "3", "moves.py")
     assert run.returncode == 1
     begins, _, rest = run.stderr.partition("\n")
@@ -359,7 +359,7 @@ def test_the_summary_says_what_moved_and_where_and_full_shows_all_of_a_traceback
     assert "`self.scale`" in diagnosis
     assert trace.count(f"{os.sep}torch{os.sep}nn{os.sep}modules{os.sep}") == 5
     assert "frames of libraries" not in trace
-    assert "_run.py" not in trace
+    assert "doors" not in trace
     moved[1] = "cpu to cuda:0: 12 tensors, 348 B; 5 of them at moves.py, line 9"
     assert trace.endswith("samedevice: " + "\n  ".join(moved) + "\n")
 
@@ -490,7 +490,7 @@ def test_without_torch_the_traceback_is_followed_by_what_to_do(python, tmp_path)
     (tmp_path / "train.py").write_text("import torch\n")
     hide = "import sys, importlib.machinery as m; find = m.PathFinder.find_spec; m.PathFinder.find_spec = "
     hide += "classmethod(lambda cls, name, *rest: None if name == 'torch' else find(name, *rest)); "
-    run = python("-c", f"{hide}from samedevice._cli import main; main(['run', 'train.py'])")
+    run = python("-c", f"{hide}from samedevice.doors.cli import main; main(['run', 'train.py'])")
     assert run.returncode == 1
     assert "ModuleNotFoundError: No module named 'torch'\n" in run.stderr
     assert run.stderr.splitlines()[-1].startswith(f"samedevice: {sys.executable!a} has no torch")
@@ -591,7 +591,7 @@ def test_an_unreadable_script_is_named_with_the_reason(capsys, monkeypatch, tmp_
     def refuse(path):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(_program.io, "open_code", refuse)
+    monkeypatch.setattr(program.io, "open_code", refuse)
     assert main(["run", str(tmp_path / "closed.py")]) == 2
     assert capsys.readouterr().err.endswith("closed.py' cannot be read: Permission denied.\n")
 
@@ -620,6 +620,5 @@ def test_the_version_is_the_installed_ones(capsys):
 
 def test_the_parser_needs_no_torch(python):
     heavy = "('torch', 'numpy', 'yaml', 'rich', 'samedevice.doctor')"
-    assert (
-        python("-c", f"import samedevice._cli, sys; print([x for x in {heavy} if x in sys.modules])").stdout == "[]\n"
-    )
+    look = f"import samedevice.doors.cli, sys; print([x for x in {heavy} if x in sys.modules])"
+    assert python("-c", look).stdout == "[]\n"

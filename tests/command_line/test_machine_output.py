@@ -7,10 +7,10 @@ import jsonschema
 import pytest
 
 from samedevice import explain
-from samedevice._cli import main
 from samedevice.catalog import load
 from samedevice.doctor.annotations import as_annotations
 from samedevice.doctor.data import SCHEMA, as_data
+from samedevice.doors.cli import main
 
 RUN = ("-m", "samedevice", "run")
 FORM = json.loads((Path(__file__).parents[2] / "docs/assets/diagnosis.schema.json").read_text("utf-8"))

@@ -8,7 +8,8 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from samedevice import _ipython, doctor
+from samedevice import doctor
+from samedevice.doors import ipython
 
 # PyTorch's text, so that no test here has to load torch.
 MESSAGE = "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"
@@ -24,7 +25,7 @@ def shell(tmp_path, monkeypatch):
     main = sys.modules["__main__"]
     shell = InteractiveShell.instance(config=Config(HistoryManager={"enabled": False}))
     yield shell
-    _ipython.unload(shell)
+    ipython.unload(shell)
     atexit.unregister(shell.atexit_operations)
     shell.atexit_operations()
     shell.restore_sys_module_state()
@@ -94,12 +95,12 @@ def test_loading_says_nothing(run):
 @pytest.mark.filterwarnings("ignore:To exit")
 def test_what_is_not_about_devices_is_shown_as_ever(shell, run, cell):
     alone = run(cell)
-    _ipython.load(shell)
+    ipython.load(shell)
     assert run(cell) == alone
 
 
 def test_what_python_and_ipython_keep_of_an_error_is_theirs(shell):
-    _ipython.load(shell)
+    ipython.load(shell)
     error = shell.run_cell(DEVICE_ERROR).error_in_exec
     assert sys.last_value is error
     assert sys.last_type is RuntimeError
@@ -112,21 +113,21 @@ def test_what_python_and_ipython_keep_of_an_error_is_theirs(shell):
 def test_unloading_leaves_no_trace(shell, run):
     alone = run(DEVICE_ERROR)
     before = attributes(shell)
-    _ipython.load(shell)
+    ipython.load(shell)
     assert attributes(shell) != before
-    _ipython.unload(shell)
+    ipython.unload(shell)
     assert attributes(shell) == before
     assert run(DEVICE_ERROR) == alone
-    assert _ipython._loaded == {}
+    assert ipython._loaded == {}
 
 
 def test_loading_twice_is_loading_once(shell, run):
     before = callbacks(shell)
-    _ipython.load(shell)
-    _ipython.load(shell)
+    ipython.load(shell)
+    ipython.load(shell)
     assert run(DEVICE_ERROR).count(SAYS) == 1
-    _ipython.unload(shell)
-    _ipython.unload(shell)
+    ipython.unload(shell)
+    ipython.unload(shell)
     assert callbacks(shell) == before
     assert "showtraceback" not in vars(shell)
 
@@ -159,9 +160,9 @@ def lets_ipython_show_it(shell, etype, value, tb, tb_offset=None):
 def test_a_handler_of_custom_exceptions_is_kept_and_called(shell, run, handler, earlier):
     if earlier:
         shell.set_custom_exc((Exception,), handler)
-        _ipython.load(shell)
+        ipython.load(shell)
     else:
-        _ipython.load(shell)
+        ipython.load(shell)
         shell.set_custom_exc((Exception,), handler)
     custom = shell.CustomTB
     seen = run(DEVICE_ERROR)
@@ -169,14 +170,14 @@ def test_a_handler_of_custom_exceptions_is_kept_and_called(shell, run, handler, 
     assert seen.count(SAYS) == 1
     assert run(DEVICE_ERROR).count(SAYS) == 1
     assert "custom: division by zero" in run("1 / 0")
-    _ipython.unload(shell)
+    ipython.unload(shell)
     assert shell.CustomTB is custom
     assert shell.custom_exceptions == (Exception,)
     assert SAYS not in run(DEVICE_ERROR)
 
 
 def test_a_handler_that_comes_after_an_error(shell, run):
-    _ipython.load(shell)
+    ipython.load(shell)
     run(DEVICE_ERROR)
     shell.set_custom_exc((Exception,), shows_it_by_itself)
     assert run(DEVICE_ERROR).count(SAYS) == 1
@@ -195,7 +196,7 @@ def test_beside_the_handler_that_colab_sets(shell, run):
     shell.set_custom_exc((ImportError,), handle_error)
     alone = run("import no_such_module")
     assert "NOTE: If your import is failing" in alone
-    _ipython.load(shell)
+    ipython.load(shell)
     assert run("import no_such_module") == alone
     assert run(DEVICE_ERROR).count(SAYS) == 1
 
@@ -205,16 +206,16 @@ def test_a_tool_that_stood_there_before_stands_there_after(shell, run):
         print("another tool's traceback")
 
     shell.showtraceback = another_tools
-    _ipython.load(shell)
+    ipython.load(shell)
     seen = run(DEVICE_ERROR)
     assert seen.startswith("another tool's traceback\n")
     assert seen.count(SAYS) == 1
-    _ipython.unload(shell)
+    ipython.unload(shell)
     assert shell.showtraceback is another_tools
 
 
 def test_a_tool_that_came_later_stays(shell, run):
-    _ipython.load(shell)
+    ipython.load(shell)
     ours = shell.showtraceback
 
     def another_tools(*args, **kwargs):
@@ -223,13 +224,13 @@ def test_a_tool_that_came_later_stays(shell, run):
 
     shell.showtraceback = another_tools
     assert run(DEVICE_ERROR).count(SAYS) == 1
-    _ipython.unload(shell)
+    ipython.unload(shell)
     assert shell.showtraceback is another_tools
     seen = run(DEVICE_ERROR)
     assert "another tool's first line" in seen
     assert MESSAGE in seen
     assert SAYS not in seen
-    _ipython.load(shell)
+    ipython.load(shell)
     assert run(DEVICE_ERROR).count(SAYS) == 1
 
 
@@ -240,7 +241,7 @@ def fails(*args, **kwargs):
 @pytest.mark.parametrize("place", ["explain", "rendering", "display"])
 def test_a_failure_of_ours_is_one_line_after_the_programs_traceback(shell, run, monkeypatch, place):
     alone = run(DEVICE_ERROR)
-    _ipython.load(shell)
+    ipython.load(shell)
     with monkeypatch.context() as broken:
         if place == "explain":
             broken.setattr(doctor, "explain", fails)
@@ -267,7 +268,7 @@ def test_a_display_that_shows_its_own_failure_is_asked_once(shell, run, monkeypa
         except ZeroDivisionError:
             shell.showtraceback()
 
-    _ipython.load(shell)
+    ipython.load(shell)
     monkeypatch.setattr(shell.display_pub, "publish", publish)
     assert MESSAGE in run(DEVICE_ERROR)
     assert len(asked) == 1
@@ -278,7 +279,7 @@ def test_who_interrupts_the_diagnosis_interrupts_nothing_else(shell, run, monkey
         raise KeyboardInterrupt
 
     alone = run(DEVICE_ERROR)
-    _ipython.load(shell)
+    ipython.load(shell)
     monkeypatch.setattr(doctor, "explain", interrupted)
     assert run(DEVICE_ERROR) == alone
 
@@ -297,7 +298,7 @@ def test_who_interrupts_the_diagnosis_interrupts_nothing_else(shell, run, monkey
 def test_a_device_error_is_explained_once_wherever_ipython_shows_it(shell, run, tmp_path, cell):
     script = tmp_path / "script.py"
     script.write_text(DEVICE_ERROR)
-    _ipython.load(shell)
+    ipython.load(shell)
     assert run(cell.format(script=script.as_posix(), error=DEVICE_ERROR, message=MESSAGE)).count(SAYS) == 1
     assert run(DEVICE_ERROR).count(SAYS) == 1
 
@@ -305,19 +306,19 @@ def test_a_device_error_is_explained_once_wherever_ipython_shows_it(shell, run, 
 def test_two_scripts_of_one_cell_are_both_explained(shell, run, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(DEVICE_ERROR)
-    _ipython.load(shell)
+    ipython.load(shell)
     assert run(f"%run {script.as_posix()}\n%run {script.as_posix()}").count(SAYS) == 2
 
 
 def test_a_traceback_that_is_shown_again_is_explained_again(shell, run):
-    _ipython.load(shell)
+    ipython.load(shell)
     run(DEVICE_ERROR)
     run("'another cell'")
     assert run("%tb").count(SAYS) == 1
 
 
 def test_whoever_captures_the_traceback_captures_the_diagnosis(shell, run):
-    _ipython.load(shell)
+    ipython.load(shell)
     assert run(f"%%capture kept\n{DEVICE_ERROR}") == ""
     kept = shell.user_ns["kept"].stdout
     assert MESSAGE in kept
@@ -334,14 +335,14 @@ def test_it_goes_where_the_shell_displays_now(shell, run):
         def publish(self, data, metadata=None, **kwargs):
             print("elsewhere:", data["text/plain"])
 
-    _ipython.load(shell)
+    ipython.load(shell)
     shell.display_pub = Elsewhere()
     assert "elsewhere:" in run(DEVICE_ERROR)
 
 
 def test_the_program_may_forbid_to_be_compared_or_asked(shell, run):
     """An error's own code is not run: neither for its truth, nor for its text."""
-    _ipython.load(shell)
+    ipython.load(shell)
     seen = run(
         "ran = []\n"
         "class StepError(RuntimeError):\n"
@@ -367,7 +368,7 @@ with simulate_cuda(1):
 def test_the_simulations_own_frames_are_hidden_but_from_a_verbose_traceback(shell, run):
     alone = run(SIMULATED)
     assert "dispatch.py" in alone
-    _ipython.load(shell)
+    ipython.load(shell)
     shown = run(SIMULATED)
     assert 'torch.ones(2, device="cuda") + torch.ones(2)' in shown
     assert "dispatch.py" not in shown and "judgement.py" not in shown

@@ -74,7 +74,7 @@ def test_unpacked_it_explains_an_error_without_torch(wheel, tmp_path):
     zipfile.ZipFile(wheel).extractall(tmp_path)
     program = (
         "import sys; sys.path.insert(0, sys.argv[1]); sys.modules['torch'] = None\n"
-        "import samedevice, lessons; from samedevice._cli import main\n"
+        "import samedevice, lessons; from samedevice.doors.cli import main\n"
         "print(samedevice.__file__, lessons.__file__, sep='\\n')\n"
         "main(['--version']); main(['explain', 'SD001'])"
     )

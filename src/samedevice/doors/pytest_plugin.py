@@ -146,7 +146,7 @@ def pytest_terminal_summary_once(terminalreporter: pytest.TerminalReporter) -> G
     reports = [*stats.get("error", ()), *stats.get("failed", ())]
     some_are_hidden = option.tbstyle not in ("no", "line") and not option.fulltrace and terminalreporter.verbosity < 2
     if some_are_hidden and any(getattr(report, _CAUSE, "") for report in reports):
-        from samedevice._pytest_causes import show_once
+        from samedevice.doors.pytest_causes import show_once
 
         _hidden.update(show_once(stats, _SECTION))
     try:
@@ -291,7 +291,7 @@ def _diagnosis(error: BaseException) -> "Diagnosis | None":
         if example is None:
             diagnosis = explain(error)
         else:
-            from samedevice._doctests import explain_example
+            from samedevice.doors.doctests import explain_example
 
             diagnosis = explain_example(example)
         _last[:] = [(error, diagnosis if diagnosis.message or _is_of_the_simulation(diagnosis) else None)]
@@ -330,7 +330,7 @@ def _said(error: BaseException) -> str:
 
 def _cause(error: BaseException) -> str:
     """What tests that fail for one cause share, or ""."""
-    from samedevice._pytest_causes import cause_of
+    from samedevice.doors.pytest_causes import cause_of
 
     try:
         diagnosis = _diagnosis(error)

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from samedevice._program import Misuse, Program
+from samedevice.doors.program import Misuse, Program
 from samedevice.introspect import exceptions
 from samedevice.introspect.tracebacks import without_our_frames
 from samedevice.plurals import counted
@@ -58,7 +58,7 @@ def run(
         BaseException: what the program raised.
 
     Example:
-        >>> run(_program.named("train.py"), ["--epochs", "2"], gpus=2)  # doctest: +SKIP
+        >>> run(program.named("train.py"), ["--epochs", "2"], gpus=2)  # doctest: +SKIP
         0
     """
     beginning = _Beginning(gpus, rng, summary)
@@ -152,9 +152,9 @@ class _Beginning:
             raise SystemExit(2) from None
         self.begun = True
         if self.summary:
-            from samedevice import _moves
+            from samedevice.doors import copies
 
-            _moves.count()
+            copies.count()
         if os.environ.get("LOCAL_RANK", "0") != "0":
             return  # said by rank 0
         seen = ""
@@ -168,9 +168,9 @@ class _Beginning:
         if not self.begun and not self.failed:
             say("the script did not import torch itself, so it ran without simulated GPUs, as do programs it starts.")
         if self.begun and self.summary:
-            from samedevice import _moves
+            from samedevice.doors import copies
 
-            say("\n  ".join(_moves.summary()))
+            say("\n  ".join(copies.summary()))
 
 
 def _real_gpus() -> int:

@@ -15,9 +15,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from samedevice import _program
-from samedevice._program import Misuse
-from samedevice._run import run, say
+from samedevice.doors import program
+from samedevice.doors.program import Misuse
+from samedevice.doors.run import run, say
 
 if TYPE_CHECKING:
     from samedevice.doctor import Diagnosis
@@ -116,7 +116,7 @@ def _run(arguments: Sequence[str]) -> int:
         example = "-m package.train" if module else "train.py"
         raise Misuse(f"name the {'module' if module else 'script'}: samedevice run {example}")
     return run(
-        (_program.module if module else _program.named)(rest[0]),
+        (program.module if module else program.named)(rest[0]),
         rest[1:],
         gpus=chosen.gpus,
         rng=chosen.rng,
