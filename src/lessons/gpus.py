@@ -21,7 +21,7 @@ def start(gpus: int = 1) -> None:
     It can be called again: a simulation that is large enough goes on. The environment variable SAMEDEVICE_GPUS=real
     forbids simulated GPUs, SAMEDEVICE_GPUS=simulated forbids real ones.
 
-    Arguments:
+    Args:
         gpus: how many GPUs the lesson needs, at least 1.
 
     Raises:

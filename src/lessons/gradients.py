@@ -76,7 +76,7 @@ class Gradients:
 def gradients(*ranks: Any) -> Gradients:
     """Draw which parameters have a gradient on each rank; as the last line of a cell, it shows.
 
-    Arguments:
+    Args:
         ranks: a module for each rank, copies of one another, after `backward`. What requires no gradient is left out.
 
     Example:

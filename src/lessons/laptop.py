@@ -29,7 +29,7 @@ def without_gpu(function: FunctionType, *arguments: Any) -> Any:
 
     An exception shows the lines of the function, as if it had been raised here.
 
-    Arguments:
+    Args:
         function: written in Python; it may use modules, and functions and picklable values of the notebook.
         arguments: what to call it with, all picklable.
 

@@ -30,7 +30,7 @@ SIMULATED = "On a real GPU, this cell measures and prints its numbers."
 def measured(name: str, function: Callable[[], Sequence[tuple[str, float, str]]]) -> None:
     """Call the function on a real GPU and print its numbers; on a simulated GPU, print the recorded ones, if any.
 
-    Arguments:
+    Args:
         name: what is measured, such as "pinned-by-hand"; the key in the record.
         function: takes no arguments and returns rows of three: what was measured, the number, its unit. It is called
             on a real GPU only.

@@ -29,7 +29,7 @@ def torchrun(arguments: str) -> None:
 
     A rank that fails takes the others with it. What they raise then, such as "Connection closed by peer", is left out.
 
-    Arguments:
+    Args:
         arguments: as typed behind the command: "--nproc-per-node=2 train.py".
 
     Raises:

@@ -73,7 +73,7 @@ class Schedule:
 def schedule(call: str, *, cpu: Sequence[str], gpu: Sequence[str]) -> Schedule:
     """Draw what the CPU and the GPU do at the same time; as the last line of a cell, it shows.
 
-    Arguments:
+    Args:
         call: the code that reads or writes.
         cpu: a word for each moment, "" for nothing; the same word in neighbouring moments is one box. "read" or "write"
             is where the CPU uses the memory that is copied, "wait" where it waits.

@@ -103,7 +103,7 @@ class Timeline:
 def timeline(**steps: Sequence[Any]) -> Timeline:
     """Draw on which device each tensor is at each step of a loop; as the last line of a cell, it shows.
 
-    Arguments:
+    Args:
         steps: by name, a list with one item a step: a tensor, its device, or None where there is none yet. Of a weight
             give the device: a module's `to` moves the tensor itself.
 

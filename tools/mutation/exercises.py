@@ -26,7 +26,7 @@ HARMLESS = {
 def run(only: str = "*") -> tuple[int, list[str]]:
     """Weaken every check in every way; return the number of ways, and a line for each that no test noticed.
 
-    Arguments:
+    Args:
         only: the names of the files to weaken, as a pattern.
     """
     from samedevice import simulate_cuda  # here, as it imports torch

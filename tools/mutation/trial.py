@@ -33,7 +33,7 @@ class Weakened:
 def survivors(weakened: list[Weakened], tests: list[Path]) -> list[Weakened]:
     """Try all; return those whose tests passed.
 
-    Arguments:
+    Args:
         weakened: what to try; those of one module, with the same tests, stand together.
         tests: the files of tests to collect.
 

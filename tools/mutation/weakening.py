@@ -28,7 +28,7 @@ class Mutant:
 def mutants(source: str, guards: dict[str, int]) -> Iterator[Mutant]:
     """All weakened forms of a module, in the order of its lines.
 
-    Arguments:
+    Args:
         source: the module.
         guards: functions that return one of their arguments guarded, by name, with the index of that argument.
     """

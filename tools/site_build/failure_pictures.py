@@ -14,7 +14,7 @@ from site_build.build_error import BuildError
 class Failure:
     """A call that fails: the things that it uses, and what to say of it.
 
-    Arguments:
+    Args:
         missing: the device that the call asks for and the machine lacks.
     """
 

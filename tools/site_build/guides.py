@@ -42,7 +42,7 @@ _CODE_OR_LINK = re.compile(r"^ *```.*?^ *```|`[^`\n]+`|(?<=\]\()[^)\s]+(?=\))", 
 def guide_page(place: str, root: Path, repository: str | None, pages: Collection[str]) -> str:
     """Return the Markdown of the page at `place`, from a file of `root`.
 
-    Arguments:
+    Args:
         place: a key of GUIDES
         root: the folder of the guides
         repository: the address of the repository on GitHub, to whose files links lead

@@ -24,7 +24,7 @@ NOT_YET = "Not right yet. For a hint, add hint=True to the call of check."
 class Exercise:
     """One exercise: what a reader's function is called with, what it has to return, and what to say where it does not.
 
-    Arguments:
+    Args:
         parameters: the names of the function's parameters, in order.
         arguments: called with the lesson's devices; makes the arguments of one call on the CPU and moves only what the
             page says is on a GPU. Random numbers are seeded before it is called.
@@ -50,7 +50,7 @@ class Exercise:
 class Prediction:
     """One prediction: the reader says what programs will do, and they are run to compare.
 
-    Arguments:
+    Args:
         setup: what every program begins with, in Python, as on the page.
         programs: the programs, each run alone after `setup`, as on the page.
         result: the name of the tensor whose device is asked for; "" where only "runs" or "error" is.
@@ -81,7 +81,7 @@ def check(exercise: str, answer: Any, hint: bool = False) -> None:
     A function is called on the lesson's GPUs, and its result is compared with the CPU's. A prediction is compared with
     what the programs on the page really do.
 
-    Arguments:
+    Args:
         exercise: its name on the page, such as "01-a".
         answer: the reader's function; or the prediction, a string or a tuple of strings.
         hint: whether to say what is wrong with an answer that is not right.

@@ -21,7 +21,7 @@ _SHOWN = 3  # culprits, as in the report
 def as_annotations(diagnosis: "Diagnosis", folder: Path | None = None) -> str:
     """Write an `::error` command for each culprit, or one for the message where no culprit is known.
 
-    Arguments:
+    Args:
         diagnosis: what `explain` returned; no device error gives "".
         folder: the checkout: files below it are named from there. None for the working directory.
 

@@ -17,7 +17,7 @@ SCHEMA = 1
 def as_data(diagnosis: "Diagnosis") -> dict[str, Any]:
     """Return a diagnosis as what JSON can hold.
 
-    Arguments:
+    Args:
         diagnosis: what `explain` returned.
 
     Example:

@@ -95,7 +95,7 @@ class Diagnosis:
     def relocated(self, where: Callable[[str, int], tuple[str, int]]) -> "Diagnosis":
         """Return it with other files and lines, such as the cell for the temporary file that IPython compiled it from.
 
-        Arguments:
+        Args:
             where: what gives the file and the line to show, from the ones that Python has.
         """
 

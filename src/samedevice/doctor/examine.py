@@ -19,7 +19,7 @@ _CULPRITS = 5  # more are not looked at
 def find_culprits(error: BaseException, likely: Sequence[str], is_mismatch: bool) -> tuple[Culprit, ...]:
     """Return the tensors in the wrong place, most suspect first.
 
-    Arguments:
+    Args:
         error: the exception; its frames are alive.
         likely: the ids of the causes that its text suggests, the most likely first.
         is_mismatch: whether its text only says that tensors on two devices met, which many causes have.

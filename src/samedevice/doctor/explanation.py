@@ -64,7 +64,7 @@ def explain(error: str | bytes | BaseException | None = None) -> Diagnosis:
 def explain_log(log: bytes, folder: Path | None) -> Diagnosis:
     """Explain a log, and look up in its source what the traceback only names.
 
-    Arguments:
+    Args:
         log: the log, as it was written.
         folder: the files below it that the traceback names are read; None reads none.
 

@@ -228,7 +228,7 @@ def change(cause: Cause) -> list[str]:
 def as_text(diagnosis: "Diagnosis", *, whole: bool = False, width: int = _WIDTH) -> str:
     """Write it in lines of at most `width` columns; code and addresses are never broken.
 
-    Arguments:
+    Args:
         diagnosis: what `explain` returned.
         whole: also why it happened, notes, and how to fix the other causes.
         width: how many columns; `terminal_width()` where the text is for a terminal.
@@ -239,7 +239,7 @@ def as_text(diagnosis: "Diagnosis", *, whole: bool = False, width: int = _WIDTH)
 def terminal_width(without: int = _WIDTH) -> int:
     """Return the columns of the terminal, or what COLUMNS says; 40 to 100, so that it can be read.
 
-    Arguments:
+    Args:
         without: how many columns where there is no terminal.
     """
     columns = shutil.get_terminal_size((without, 24)).columns

@@ -43,7 +43,7 @@ class _Code:
 def read_sources(reading: Reading, folder: Path) -> tuple[Culprit | None, str]:
     """Look up the culprit of a traceback in the files that it names.
 
-    Arguments:
+    Args:
         reading: the traceback.
         folder: only files below it are opened.
 

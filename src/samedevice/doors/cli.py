@@ -44,7 +44,7 @@ _NO_SUCH_FILE = {errno.ENOENT, errno.ENAMETOOLONG, errno.EINVAL}
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the command line says; returns the exit code.
 
-    Arguments:
+    Args:
         arguments: what follows `samedevice`; None for this process's own.
 
     Raises:

@@ -34,7 +34,7 @@ def cause_of(diagnosis: "Diagnosis") -> str:
 def show_once(stats: dict[str, list[Any]], section: str) -> dict[str, list[Any]]:
     """Leave one report for each cause, which names the others; returns what there was.
 
-    Arguments:
+    Args:
         stats: the terminal reporter's reports by category.
         section: the title of the section that holds the diagnosis.
     """

@@ -43,7 +43,7 @@ def run(
     What the program raises is reported as Python would, and passed on for Python to end the process by: its SystemExit
     with its code, KeyboardInterrupt with its signal, anything else with exit code 1. A device error is explained first.
 
-    Arguments:
+    Args:
         program: what to run.
         arguments: what it finds in sys.argv[1:].
         gpus: how many GPUs.

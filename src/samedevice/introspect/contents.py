@@ -132,7 +132,7 @@ def class_attributes(value: type) -> Parts:
 def hides(value: object, shown: Iterable[Parts], is_atom: Callable[[type], bool]) -> bool:
     """Whether an object that is made in C refers to something that none of its readers found.
 
-    Arguments:
+    Args:
         value: the object.
         shown: what the readers found.
         is_atom: whether instances of a class hold nothing.

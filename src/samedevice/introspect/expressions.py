@@ -76,7 +76,7 @@ def _single_quoted(text: str) -> list[tuple[tuple[int, int], tuple[int, int]]]:
 def placed(tree: ast.AST, lines: int, columns: int) -> ast.AST:
     """Shift a syntax tree, in place, to where its text stands in its file; return it.
 
-    Arguments:
+    Args:
         tree: parsed from some of the file's lines, without their indent.
         lines: how many lines of the file stand above them.
         columns: the indent that they have in the file.

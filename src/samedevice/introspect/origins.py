@@ -42,7 +42,7 @@ class Origin:
 def find_origin(name: str, scope: ast.AST, line: int = _END, failed: ast.stmt | None = None) -> Origin:
     """Find where `name` got the value that it has at a line of a function, which is its end by default.
 
-    Arguments:
+    Args:
         name: such as "x" or "self.scale".
         scope: the statements of the function.
         line: the line at which the value counts.

@@ -17,7 +17,7 @@ from typing import Any
 def lines(file: str, globals_: dict[str, Any]) -> list[str]:
     """Return the lines of a file; none where it cannot be read.
 
-    Arguments:
+    Args:
         file: its name, which is exactly a `str`.
         globals_: the names of the module that was compiled from it.
     """

@@ -39,7 +39,7 @@ _QUOTED = re.compile(rf'^  File "{re.escape(OURS)}.*\n(?:    .*\n)*', re.MULTILI
 def without_our_frames(trace: types.TracebackType | None, outer_only: bool = False) -> types.TracebackType | None:
     """Return a traceback without the frames of samedevice.
 
-    Arguments:
+    Args:
         trace: the traceback; it is not changed.
         outer_only: whether to keep those that stand below a frame of the program's.
     """

@@ -57,7 +57,7 @@ _STYLES = {
 def drawn(call: str, things: Sequence[Thing], judged: Verdict | None = None, missing: str | None = None) -> str:
     """The picture as SVG: a panel for each device, and below them the call with its verdict.
 
-    Arguments:
+    Args:
         call: the code that uses all of the things; "" for none.
         things: in the order in which they are drawn.
         judged: what to say of the call instead of `verdict(things)`.

@@ -52,7 +52,7 @@ def held_by_module(
 ) -> Iterator[tuple[Any, Holder]]:
     """Yield each tensor that a module holds, and how: registered, or in an attribute, a list, a dict or a partial.
 
-    Arguments:
+    Args:
         root: how the program calls the module.
         wanted: the ids of the parameters and buffers to find; all of them by default.
         seen: the ids of modules that were looked at before; those of this one are added.

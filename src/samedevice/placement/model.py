@@ -14,7 +14,7 @@ _NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight"
 class Placement:
     """One tensor, or several alike, on one device.
 
-    Arguments:
+    Args:
         device: such as "cuda:0"; "" for what is no tensor and so on no device.
         name: its name within its thing, such as "0.weight"; "" for the thing itself.
         shape: None where there is none to tell.

@@ -34,7 +34,7 @@ class Picture:
 def picture(call: str = "", /, **things: Any) -> Picture:
     """Draw on which device each thing is; as the last line of a cell, it shows.
 
-    Arguments:
+    Args:
         call: code that uses all of the things, such as "model(batch)": it is shown with a verdict, whether all of them
             are on one device. Leave it out for code that moves some of them itself.
         things: any objects, by name. Of a module, you see its parameters, its buffers, and the tensors in its plain

@@ -62,7 +62,7 @@ class Walk:
 def walk(value: Any, seen: set[int] | None = None, limit: int = LIMIT, wanted: Container[int] | None = None) -> Walk:
     """Find every tensor in a value.
 
-    Arguments:
+    Args:
         value: any object.
         seen: the ids of modules that are to be passed over; those that this walk finds are added.
         limit: how many objects to look at before the walk stops and says so.

@@ -116,7 +116,7 @@ class simulate_cuda:  # noqa: N801 - used like a function
     When it has ended, torch is what it was before. A tensor that is left over can be looked at and brought back by
     .cpu(); whoever computes with it gets a RuntimeError that says so.
 
-    Arguments:
+    Args:
         devices: how many GPUs, at least 1. None is 1, or as many as the running simulation has.
         rng: "cpu" lets GPUs draw from the CPU's generator, so that a program has the CPU's numbers digit by digit;
             "cuda" gives each a generator of its own, as on CUDA. None is "cuda", or what the running simulation has.

@@ -40,7 +40,7 @@ _causes: dict[str, "Cause"] = {}
 class Cause:
     """What the doctor knows of a cause, besides the words that the catalog has for it.
 
-    Arguments:
+    Args:
         id: its id in the catalog.
         is_alone: whether it is about one tensor or one name, wherever other tensors are: they are not compared.
         is_of_any_mismatch: whether each message has it that only says that tensors on two devices met.

@@ -85,7 +85,7 @@ class Evidence:
 def gather(operand: Operand, operands: list[Operand], failure: Failure, likely_causes: tuple[str, ...]) -> Evidence:
     """Gather what is known of an operand.
 
-    Arguments:
+    Args:
         operand: the tensor in the wrong place.
         operands: all tensors that met in the failing operation.
         failure: the frames.

@@ -103,7 +103,7 @@ class Failure:
     def expression(self, tensor: Any, calls: list[Call] | None = None) -> tuple[Expression, Call] | None:
         """Find what a frame calls a tensor, and that frame.
 
-        Arguments:
+        Args:
             tensor: the tensor.
             calls: the frames to look in; the user's by default.
         """

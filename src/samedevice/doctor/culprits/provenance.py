@@ -43,7 +43,7 @@ class Provenance:
 def follow(tensor: Any, name: str, call: Call, failure: Failure) -> Provenance:
     """Follow a name, as a frame has it, to what gave it its value.
 
-    Arguments:
+    Args:
         tensor: what the name stands for.
         name: such as "x" or "batch[0]".
         call: the frame that has the name.
