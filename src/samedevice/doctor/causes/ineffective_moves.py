@@ -30,7 +30,7 @@ _VIEWS = {
 }  # fmt: skip
 
 
-@ineffective_move.detect(order=60)
+@ineffective_move.detect
 def is_moved_without_effect(evidence: Evidence) -> bool:
     """Tell whether the program moved it and kept the old tensor, or has an old name for it."""
     tree, name, origin = evidence.origin_call.scope, evidence.origin_name, evidence.origin
