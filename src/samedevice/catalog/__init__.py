@@ -10,6 +10,7 @@ The doctor (samedevice.doctor), the site's paste box (through `export`) and the 
     claims.toml       what is said about device errors and is not, or not quite, true
     lessons.toml      the curriculum
     operations.toml   what PyTorch calls the arguments of its functions, to find them in the failing line
+    devices.toml      what decides the device of what a function, a method or an attribute of PyTorch returns
 
 `python -m samedevice.catalog` checks them all and names file, entry and key of a mistake. Patterns are read by Python
 and by JavaScript alike; `samedevice.catalog.patterns` says what they may hold.
@@ -21,7 +22,20 @@ from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any
 
-__all__ = ["Catalog", "Cause", "Claim", "Clue", "Lesson", "Message", "Operation", "Other", "Possible", "load"]
+__all__ = [
+    "Catalog",
+    "Cause",
+    "Claim",
+    "Clue",
+    "DeviceRule",
+    "Devices",
+    "Lesson",
+    "Message",
+    "Operation",
+    "Other",
+    "Possible",
+    "load",
+]
 
 
 @dataclass(frozen=True)
@@ -175,6 +189,29 @@ class Operation:
 
 
 @dataclass(frozen=True)
+class DeviceRule:
+    """What decides the device of a result, and for which functions, methods and attributes of PyTorch it does.
+
+    `by` is one of the words that devices.toml explains: "default", "data", "size", "cpu", "like", "operands", "move",
+    "argument", "view" and "copy", or, where the result is no tensor, "values", "facts" and "settings".
+    """
+
+    by: str
+    functions: list[str] = field(default_factory=list)
+    methods: list[str] = field(default_factory=list)
+    attributes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Devices:
+    """The rules by name: `functions["zeros"]` is "default", `methods["view"]` is "view"."""
+
+    functions: dict[str, str]
+    methods: dict[str, str]
+    attributes: dict[str, str]
+
+
+@dataclass(frozen=True)
 class Catalog:
     messages: dict[str, Message]
     causes: dict[str, Cause]
@@ -183,6 +220,7 @@ class Catalog:
     claims: dict[str, Claim]
     lessons: dict[str, Lesson]
     operations: dict[str, Operation]
+    devices: Devices
 
 
 @functools.cache
@@ -201,6 +239,7 @@ def load() -> Catalog:
             causes = [*row.pop("causes", []), *bases.get(row.get("base", ""), [])]
             examples = row.pop("example", [])
             messages[row["id"]] = Message(**row, causes=[Possible(**cause) for cause in causes], examples=examples)
+    rules = rows("devices.toml", "rule")
     return Catalog(
         messages=dict(sorted(messages.items())),
         causes={row["id"]: Cause(**row) for row in rows("causes.toml", "cause")},
@@ -211,4 +250,10 @@ def load() -> Catalog:
         operations={
             function: Operation(**row) for row in rows("operations.toml", "operation") for function in row["functions"]
         },
+        devices=Devices(
+            **{
+                key: {name: row["by"] for row in rules for name in row.get(key, [])}
+                for key in ("functions", "methods", "attributes")
+            }
+        ),
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any, get_args, get_origin, get_type_hints
 
-from samedevice.catalog import Cause, Claim, Clue, Lesson, Message, Operation, Other, Possible
+from samedevice.catalog import Cause, Claim, Clue, DeviceRule, Lesson, Message, Operation, Other, Possible
 from samedevice.catalog.rows import Base, Mistake, Row
 
 
@@ -29,7 +29,7 @@ class _Example:
 # The keys of an entry and their types: those of its dataclass, and what `load` makes of them.
 _KEYS: dict[type, dict[str, Any]] = {
     kind: get_type_hints(kind)
-    for kind in (Base, _Text, _Example, Possible, Message, Clue, Cause, Other, Claim, Lesson, Operation)
+    for kind in (Base, _Text, _Example, Possible, Message, Clue, Cause, Other, Claim, Lesson, Operation, DeviceRule)
 }
 _KEYS[Message] |= {"texts": list[_Text], "example": list[_Example]}
 del _KEYS[Message]["examples"]
@@ -43,6 +43,7 @@ TABLES: dict[str, tuple[str, type, str]] = {  # of each file: its table, what an
     "claims.toml": ("claim", Claim, "id"),
     "lessons.toml": ("lesson", Lesson, "slug"),
     "operations.toml": ("operation", Operation, ""),
+    "devices.toml": ("rule", DeviceRule, "by"),
 }
 _NAMED = {
     Message: (r"SD[0-9]{3}", "SD and three digits, such as SD001"),
@@ -50,6 +51,7 @@ _NAMED = {
     Cause: (r"[a-z][a-z0-9_]*", "words in small letters with underscores"),
     Other: (r"[a-z][a-z0-9_]*", "words in small letters with underscores"),
     Claim: (r"[a-z][a-z0-9-]*", "words in small letters with hyphens"),
+    DeviceRule: (r"[a-z]+", "a word in small letters"),
     Lesson: (r"[0-9]{2}-[a-z0-9-]+", "two digits and words in small letters with hyphens"),
 }
 
