@@ -13,5 +13,6 @@
     origins      the statement that gave a name its value, in its own function
     outside      the same for a global, and for a name of the function around
 
-Nothing here imports another package of samedevice.
+Nothing here imports another package of samedevice, but for the catalog, which is data: origins asks it what decides the
+device of a result.
 """

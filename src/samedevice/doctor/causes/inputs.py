@@ -128,6 +128,6 @@ def each_moved(evidence: Evidence) -> Change:
     moves = [
         node
         for node in ast.walk(call.statement or ast.Pass())
-        if isinstance(node, ast.Call) and origins.called(node) in origins.MOVES and text_of(node.func).startswith(name)
+        if isinstance(node, ast.Call) and origins.is_move(origins.called(node)) and text_of(node.func).startswith(name)
     ]
     return Change(f"{name} = {new}", Source.of_call(call).replaced(moves[0], new) if moves else ())

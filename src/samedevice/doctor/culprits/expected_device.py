@@ -13,8 +13,8 @@ from samedevice.introspect.objects import MISSING
 from samedevice.introspect.origins import device_argument, find_origin, kind_of
 from samedevice.introspect.values import function_of, returns, value, value_in
 
-# What these return may be on another device than what they are given.
-_ELSEWHERE = origins.FACTORIES | origins.MOVES | {"numpy", "device"}
+# Who decides the device of a result that may be on another one than what the function is given.
+_ELSEWHERE = ("default", "data", "size", "cpu", "move", "argument")
 
 
 def receiver(node: ast.expr, call: Call) -> tuple[ast.expr, Any] | None:
@@ -65,9 +65,7 @@ def expected_device(node: ast.expr, call: Call) -> str:
             if named is not None:
                 return _device_named(named, call)
             if kind == "created":
-                if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Call):
-                    return expected_device(node.func.value, call)
-                return _default_device()
+                return _where_created(node, call)
             if kind == "moved" and isinstance(node.func, ast.Attribute):
                 if node.func.attr == "cpu":
                     return "cpu"
@@ -99,6 +97,19 @@ def expected_device(node: ast.expr, call: Call) -> str:
         case ast.Starred():
             return expected_device(node.value, call)
     return ""
+
+
+def _where_created(node: ast.Call, call: Call) -> str:
+    """Return the device on which a call without `device=` creates its result."""
+    if not origins.creates(node):  # `torch.zeros(3).float()`, `torch.triu(torch.ones(3, 3))`
+        before_the_dot = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+        inner = next(part for part in [*before_the_dot, *node.args] if kind_of(part) == "created")
+        return expected_device(inner, call) or _default_device()
+    decides = origins.decided_by(origins.called(node))
+    if decides in ("cpu", "size"):
+        return "cpu"
+    data = value(node.args[0], call) if decides == "data" and node.args else MISSING
+    return objects.device(data) if objects.is_tensor(data) else _default_device()
 
 
 def is_told_by_source(node: ast.expr, call: Call) -> bool:
@@ -171,7 +182,9 @@ def _only_computes(helper: types.FunctionType) -> bool:
     outside = [globals_of(helper).get(name) for name in read - given]
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     is_plain = all(outer is None or objects.is_one_of(outer, types.ModuleType, float, int) for outer in outside)
-    return is_plain and "self" not in given and all(origins.called(node) not in _ELSEWHERE for node in calls)
+    names = [origins.called(node) for node in calls]
+    stays = all(origins.decided_by(name) not in _ELSEWHERE and name not in ("numpy", "device") for name in names)
+    return is_plain and "self" not in given and stays
 
 
 def moved_to_by(helper: types.FunctionType) -> str:
