@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from tests.site.accessibility import UNFINISHED
+from tests.site.conftest import link_builder
 
 import samedevice
 
@@ -124,6 +125,7 @@ def being_edited(tmp_path):
     for name in ("mkdocs.yml", "CONTRIBUTING.md", "MAINTAINING.md"):
         shutil.copy(ROOT / name, tmp_path)
     shutil.copytree(ROOT / "docs", tmp_path / "docs", ignore=shutil.ignore_patterns("*.md", "__pycache__"))
+    link_builder(tmp_path)
     (tmp_path / "docs/index.md").write_text("# Home")
     (tmp_path / "notebooks").mkdir()
     package = shutil.copytree(Path(samedevice.__file__).parent, tmp_path / "src/samedevice")

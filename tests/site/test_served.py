@@ -7,7 +7,7 @@ import sys
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
-from tests.site.conftest import ROOT, with_navigation
+from tests.site.conftest import ROOT, link_builder, with_navigation
 
 # As `mkdocs serve` does: in one process a build, and another after edits. Each is PATH|BEFORE|AFTER.
 PROGRAM = """
@@ -58,6 +58,7 @@ def test_after_edits_the_served_site_is_what_a_new_process_builds(tmp_path):
             other.unlink()
     config = with_navigation("Fix an error: [index.md, errors/index.md]", "Learn: [notebooks/*.ipynb]", "claims.md")
     (project / "mkdocs.yml").write_text(config, "utf-8")
+    link_builder(project)
     (project / "docs/index.md").write_text("# Home\n\n[A](../notebooks/01-a.ipynb#section)", "utf-8")
     (project / "notebooks").mkdir()
     raised = new_output("error", ename="TypeError", evalue="can't convert cuda:0 device type tensor to numpy.")
