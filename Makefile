@@ -28,7 +28,7 @@ endif
 .DELETE_ON_ERROR:
 # Reached through two patterns, it would be removed as a mere step on the way.
 .PRECIOUS: %/bin/pip
-.PHONY: help site test test-rest check build offline install notebooks test-gpu verify test-cuda-build test-errors test-colab test-torch test-clients test-suites test-mutation doctor test-robustness bench lighthouse record card pictures wheel test-wheel test-dist repository hashes audit
+.PHONY: help site test test-rest check build offline install notebooks test-gpu verify test-cuda-build test-errors test-colab test-torch test-clients test-suites test-mutation doctor test-robustness bench record card pictures wheel test-wheel test-dist repository hashes audit
 
 help: ## say what the commands for every day do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
@@ -101,9 +101,6 @@ test-robustness: .venv/.everything # 10,000 random programs on simulated GPUs, a
 
 bench: .venv/.everything # what a simulated GPU costs beside plain CPU tensors; writes results/bench.json (a minute)
 	@OMP_NUM_THREADS=1 .venv/bin/python tools/bench.py
-
-lighthouse: .venv/.site tools/lighthouse/node_modules/.package-lock.json # Lighthouse's scores of a page of each kind; writes results/lighthouse.json (ten minutes; needs Node)
-	@PYTHONPATH=tools .venv/bin/python -m lighthouse.measure
 
 record: .venv-cuda-$(VERSION)/.everything # ask PyTorch's CUDA build what the simulation must answer (no GPU needed, several GB)
 	tools/record/record.sh .venv-cuda-$(VERSION)/bin/python
@@ -195,12 +192,6 @@ audit: .venv-tools/.everything # ask PyPI for known vulnerabilities of the versi
 .venv-cuda-%/.everything: | .venv-cuda-%/bin/pip
 	@echo "Installing PyTorch's CUDA build, torch $*, into .venv-cuda-$* (once; several GB)."
 	@env -u PIP_EXTRA_INDEX_URL .venv-cuda-$*/bin/python $(PIP) 'torch===$*' numpy expecttest pyyaml
-	@touch $@
-
-tools/lighthouse/node_modules/.package-lock.json: tools/lighthouse/package-lock.json
-	@command -v npm >/dev/null || { echo "npm is missing: install Node.js 20 or newer, which brings it." >&2; exit 2; }
-	@echo "Installing Lighthouse into tools/lighthouse/node_modules (once, under a minute)."
-	@cd tools/lighthouse && npm ci --ignore-scripts --no-audit --no-fund
 	@touch $@
 
 # pip is the last thing that venv installs: where it is, the environment is whole.
