@@ -4,9 +4,9 @@
 PYTHON = python3
 # Of torch, for test-torch and record: as tested otherwise, unless named.
 VERSION = $(shell sed -n 's/^torch==//p' constraints.txt)
-# pip with one line instead of hundreds.
-PIP = tools/quiet_pip.py
-PIP_INSTALL = $(PIP) -c constraints.txt
+# Quiet: what goes wrong is said all the same, in pip's own words.
+PIP_INSTALL = -m pip install -q
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Where a machine is so busy that mypy's workers do not begin within three seconds, mypy ends with 2: then without them.
 # A file of tests is one process's, since its tests share what is slow to make.
 SIDE_BY_SIDE = -n 2 --dist loadfile --no-loadscope-reorder
@@ -28,7 +28,7 @@ endif
 .DELETE_ON_ERROR:
 # Reached through two patterns, it would be removed as a mere step on the way.
 .PRECIOUS: %/bin/pip
-.PHONY: help site test test-rest check build offline install notebooks test-gpu verify test-cuda-build test-errors test-colab test-torch test-clients test-suites test-mutation doctor test-robustness bench record card pictures wheel test-wheel test-dist repository hashes audit
+.PHONY: help site test test-rest check build offline install notebooks test-gpu verify test-cuda-build test-errors test-colab test-torch test-clients test-suites test-mutation doctor test-robustness bench record card pictures wheel test-wheel test-dist repository
 
 help: ## say what the commands for every day do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
@@ -111,50 +111,35 @@ card: .venv/.everything # draw docs/assets/card.png, shown beside links to the s
 pictures: .venv/.everything # make the README's pictures of what really runs: a terminal and the paste box (in Chromium)
 	@.venv/bin/python tools/pictures.py
 
-wheel: .venv-release/.everything # build the wheel and the source distribution into dist/
+wheel: .venv/.everything # build the wheel and the source distribution into dist/
 	@rm -rf dist
-	@.venv-release/bin/python -m build --no-isolation --quiet
-	@.venv-release/bin/twine check --strict dist/*
+	@.venv/bin/hatchling build
+	@.venv/bin/twine check --strict dist/*
 
 test-wheel: wheel # build, install what was built into an empty environment elsewhere, and run it there (minutes; PyTorch is the large part)
-	@.venv-release/bin/pytest -c tests/wheel/pytest.ini tests/wheel
+	@.venv/bin/pytest -c tests/wheel/pytest.ini tests/wheel
 
-test-dist: .venv-release/.everything # the same with the wheel that is in dist/ already: a release tests the very file that it publishes
-	@.venv-release/bin/pytest -c tests/wheel/pytest.ini tests/wheel
+test-dist: .venv/.everything # the same with the wheel that is in dist/ already: a release tests the very file that it publishes
+	@.venv/bin/pytest -c tests/wheel/pytest.ini tests/wheel
 
 repository: .venv/bin/pip ## once, before the first push: make repository URL=https://github.com/OWNER/NAME (a fork needs no such thing)
 	@.venv/bin/python tools/repository.py $(URL)
 
-hashes: .venv-tools/.everything ## write requirements/*.txt anew, with the hashes of the versions in constraints.txt
-	@.venv-tools/bin/python tools/hashes.py
-
-# --strict: a version that nobody could judge is a failure, too. torch is in constraints.txt alone, which has no hashes.
-PIP_AUDIT = -m pip_audit --strict --disable-pip --progress-spinner=off
-
-audit: .venv-tools/.everything # ask PyPI for known vulnerabilities of the versions pinned
-	@.venv-tools/bin/python $(PIP_AUDIT) --no-deps --requirement constraints.txt
-	@.venv-tools/bin/python $(PIP_AUDIT) --requirement requirements/release.txt --requirement requirements/tools.txt
-
-# Stamps: a command repeated installs nothing until these files change. What is installed, and how, is in tools/install.py.
-.venv/.site: pyproject.toml requirements/site.txt | .venv/bin/pip
-	@echo "Installing what the site needs into .venv (once, under a minute)."
-	@.venv/bin/python tools/install.py site
+# Stamps: a command repeated installs nothing until these files change.
+.venv/.site: pyproject.toml constraints.txt | .venv/bin/pip
+	@echo "Installing what the site needs into .venv (once; pip is silent for about a minute)."
+	@.venv/bin/python $(PIP_INSTALL) -c constraints.txt -e '.[site]'
 	@touch $@
 
-.venv/.everything: pyproject.toml requirements/test.txt constraints.txt | .venv/bin/pip
-	@echo "Installing everything into .venv (once, a minute or more; PyTorch is the large part)."
-	@.venv/bin/python tools/install.py everything
+.venv/.everything: pyproject.toml constraints.txt | .venv/bin/pip
+	@echo "Installing everything into .venv (once; pip is silent for a minute or more; PyTorch is the large part)."
+	@.venv/bin/python $(PIP_INSTALL) -c constraints.txt -e '.[test]'
 	@touch $@ .venv/.site
-
-.venv-tools/.everything: requirements/tools.txt | .venv-tools/bin/pip
-	@echo "Installing uv and pip-audit into .venv-tools (once, under a minute)."
-	@.venv-tools/bin/python $(PIP_INSTALL) --require-hashes --no-deps --only-binary :all: -r requirements/tools.txt
-	@touch $@
 
 # A second index must not offer the CPU build here, hence the unset.
 .venv-cuda/.everything: pyproject.toml constraints.txt | .venv-cuda/bin/pip
 	@echo "Installing PyTorch's CUDA build into .venv-cuda (once; several GB)."
-	@env -u PIP_EXTRA_INDEX_URL .venv-cuda/bin/python $(PIP_INSTALL) -e '.[test]'
+	@env -u PIP_EXTRA_INDEX_URL .venv-cuda/bin/python $(PIP_INSTALL) -c constraints.txt -e '.[test]'
 	@.venv-cuda/bin/python -c 'import torch, sys; sys.exit(not torch.version.cuda and "pip found no CUDA build of torch: PyTorch has one for Linux only, or pip.conf names an index with the CPU build.")'
 	@touch $@
 
@@ -162,7 +147,7 @@ audit: .venv-tools/.everything # ask PyPI for known vulnerabilities of the versi
 .venv-colab/bin/pip: PYTHON = $(shell python3.13 --version >/dev/null 2>&1 && echo python3.13 || echo python3)
 .venv-colab/.everything: tests/colab/requirements.txt | .venv-colab/bin/pip
 	@echo "Installing Colab's versions into .venv-colab (once; several GB)."
-	@env -u PIP_EXTRA_INDEX_URL .venv-colab/bin/python $(PIP) -r tests/colab/requirements.txt
+	@env -u PIP_EXTRA_INDEX_URL .venv-colab/bin/python $(PIP_INSTALL) -r tests/colab/requirements.txt
 	@.venv-colab/bin/python -c 'import torch, sys; sys.exit(not torch.version.cuda and "pip found no CUDA build of torch: PyTorch has one for Linux only, or pip.conf names an index with the CPU build.")'
 	@touch $@
 
@@ -170,28 +155,23 @@ audit: .venv-tools/.everything # ask PyPI for known vulnerabilities of the versi
 .venv-torch-%/.everything: pyproject.toml constraints.txt | .venv-torch-%/bin/pip
 	@echo "Installing torch $* and the tests' needs into .venv-torch-$* (once; several GB where pip takes a CUDA build)."
 	@grep -vE '^(torch|setuptools)==' constraints.txt > .venv-torch-$*/constraints.txt
-	@.venv-torch-$*/bin/python $(PIP) -c .venv-torch-$*/constraints.txt 'torch==$*' -e '.[test]'
+	@.venv-torch-$*/bin/python $(PIP_INSTALL) -c .venv-torch-$*/constraints.txt 'torch==$*' -e '.[test]'
 	@touch $@
 
 .venv-clients/.everything: pyproject.toml constraints.txt tests/clients/requirements.txt | .venv-clients/bin/pip
 	@echo "Installing transformers, accelerate, Lightning and others into .venv-clients (once, a minute or more)."
-	@.venv-clients/bin/python $(PIP_INSTALL) -e '.[torch]' -r tests/clients/requirements.txt
+	@.venv-clients/bin/python $(PIP_INSTALL) -c constraints.txt -e '.[torch]' -r tests/clients/requirements.txt
 	@touch $@
 
 .venv-suites/.everything: pyproject.toml constraints.txt tests/suites/requirements.txt | .venv-suites/bin/pip
 	@echo "Installing the packages and what their tests need into .venv-suites (once, a minute or more)."
-	@.venv-suites/bin/python $(PIP_INSTALL) -e '.[torch]' -r tests/suites/requirements.txt
-	@touch $@
-
-.venv-release/.everything: requirements/release.txt | .venv-release/bin/pip
-	@echo "Installing what builds a release into .venv-release (once, under a minute)."
-	@.venv-release/bin/python $(PIP) --require-hashes --no-deps --only-binary :all: -r requirements/release.txt
+	@.venv-suites/bin/python $(PIP_INSTALL) -c constraints.txt -e '.[torch]' -r tests/suites/requirements.txt
 	@touch $@
 
 # Three equals signs, and no second index: 2.15.0+cpu is 2.15.0 to two.
 .venv-cuda-%/.everything: | .venv-cuda-%/bin/pip
 	@echo "Installing PyTorch's CUDA build, torch $*, into .venv-cuda-$* (once; several GB)."
-	@env -u PIP_EXTRA_INDEX_URL .venv-cuda-$*/bin/python $(PIP) 'torch===$*' numpy expecttest pyyaml
+	@env -u PIP_EXTRA_INDEX_URL .venv-cuda-$*/bin/python $(PIP_INSTALL) 'torch===$*' numpy expecttest pyyaml
 	@touch $@
 
 # pip is the last thing that venv installs: where it is, the environment is whole.
