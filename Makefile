@@ -1,8 +1,12 @@
-# Every command makes .venv when it is missing and installs what it needs, once; nothing has to be run before it.
+# Every command makes its environment when it is missing and installs what it needs, once; nothing has to be run before it.
+#   .venv          everything for every day, and for a release
+#   .venv-torch-N  PyTorch's CUDA build of release N: test-torch, test-errors, record (several GB)
+#   .venv-clients  other people's libraries: test-clients, test-suites
+#   .venv-colab    Colab's versions: test-colab (several GB)
 # On Linux without a GPU, PyTorch's smaller CPU build: PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu make test
 
 PYTHON = python3
-# Of torch, for test-torch and record: as tested otherwise, unless named.
+# Of torch, for .venv-torch-N: as tested otherwise, unless named.
 VERSION = $(shell sed -n 's/^torch==//p' constraints.txt)
 # Quiet: what goes wrong is said all the same, in pip's own words.
 PIP_INSTALL = -m pip install -q
@@ -28,7 +32,7 @@ endif
 .DELETE_ON_ERROR:
 # Reached through two patterns, it would be removed as a mere step on the way.
 .PRECIOUS: %/bin/pip
-.PHONY: help site test test-rest check build offline install notebooks test-gpu verify test-cuda-build test-errors test-colab test-torch test-clients test-suites test-mutation doctor test-robustness bench record card pictures wheel test-wheel test-dist repository
+.PHONY: help site test test-rest check build offline install notebooks test-gpu verify test-errors test-colab test-torch test-clients test-suites test-mutation doctor test-robustness bench record card pictures wheel test-wheel test-dist repository
 
 help: ## say what the commands for every day do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
@@ -71,24 +75,20 @@ test-gpu: .venv/.everything ## run the notebooks on this machine's GPUs and writ
 verify: .venv/.everything ## run the notebooks on simulated GPUs and write results/simulated.json
 	@.venv/bin/python tools/verify.py simulated
 
-test-cuda-build: .venv-cuda/.everything # simulation and notebooks on PyTorch's CUDA build (in .venv-cuda, several GB)
-	.venv-cuda/bin/pytest tests/simulation
-	SAMEDEVICE_GPUS=simulated .venv-cuda/bin/pytest --nbval notebooks
+test-errors: .venv-torch-$(VERSION)/.everything # each error of the lessons against PyTorch's CUDA build (no GPU needed)
+	@tools/record/record.sh .venv-torch-$(VERSION)/bin/python tools/errors.py
 
-test-errors: .venv-cuda/.everything # each error of the lessons against PyTorch's CUDA build (no GPU needed; in .venv-cuda, several GB)
-	@tools/record/record.sh .venv-cuda/bin/python tools/errors.py
-
-test-colab: .venv/.everything .venv-colab/.everything # the lessons as Colab runs them, with its versions (in .venv-colab, several GB)
+test-colab: .venv/.everything .venv-colab/.everything # the lessons as Colab runs them, with its versions
 	@.venv/bin/python tools/colab.py
 
-test-torch: .venv-torch-$(VERSION)/.everything # simulation and notebooks on another torch: make test-torch VERSION=2.15.0 (own venv)
+test-torch: .venv-torch-$(VERSION)/.everything # simulation and notebooks on PyTorch's CUDA build, or another's: make test-torch VERSION=2.15.0
 	SAMEDEVICE_GPUS=simulated .venv-torch-$(VERSION)/bin/pytest --nbval tests/simulation tests/conformance notebooks $(SIDE_BY_SIDE)
 
-test-clients: .venv-clients/.everything # transformers, accelerate, Lightning and others on simulated GPUs (in .venv-clients)
+test-clients: .venv-clients/.everything # transformers, accelerate, Lightning and others on simulated GPUs
 	.venv-clients/bin/pytest -c tests/clients/pytest.ini tests/clients
 
-test-suites: .venv-suites/.everything # public packages' own test suites on a simulated GPU (in .venv-suites); writes results/suites.json
-	@.venv-suites/bin/python tools/suites.py
+test-suites: .venv-clients/.everything # public packages' own test suites on a simulated GPU; writes results/suites.json
+	@.venv-clients/bin/python tools/suites.py
 
 test-mutation: .venv/.everything # break fixes, messages and checks on purpose: a test must be red each time; writes results/mutation.json (one lesson: NB=...)
 	@PYTHONPATH=tools .venv/bin/python -m mutation $(NB)
@@ -102,8 +102,8 @@ test-robustness: .venv/.everything # 10,000 random programs on simulated GPUs, a
 bench: .venv/.everything # what a simulated GPU costs beside plain CPU tensors; writes results/bench.json (a minute)
 	@OMP_NUM_THREADS=1 .venv/bin/python tools/bench.py
 
-record: .venv-cuda-$(VERSION)/.everything # ask PyTorch's CUDA build what the simulation must answer (no GPU needed, several GB)
-	tools/record/record.sh .venv-cuda-$(VERSION)/bin/python
+record: .venv-torch-$(VERSION)/.everything # ask PyTorch's CUDA build what the simulation must answer (no GPU needed)
+	tools/record/record.sh .venv-torch-$(VERSION)/bin/python
 
 card: .venv/.everything # draw docs/assets/card.png, shown beside links to the site, from card.svg and logo.svg (in Chromium)
 	@.venv/bin/python tools/card.py
@@ -136,42 +136,26 @@ repository: .venv/bin/pip ## once, before the first push: make repository URL=ht
 	@.venv/bin/python $(PIP_INSTALL) -c constraints.txt -e '.[test]'
 	@touch $@ .venv/.site
 
-# A second index must not offer the CPU build here, hence the unset.
-.venv-cuda/.everything: pyproject.toml constraints.txt | .venv-cuda/bin/pip
-	@echo "Installing PyTorch's CUDA build into .venv-cuda (once; several GB)."
-	@env -u PIP_EXTRA_INDEX_URL .venv-cuda/bin/python $(PIP_INSTALL) -c constraints.txt -e '.[test]'
-	@.venv-cuda/bin/python -c 'import torch, sys; sys.exit(not torch.version.cuda and "pip found no CUDA build of torch: PyTorch has one for Linux only, or pip.conf names an index with the CPU build.")'
+# On Linux the CUDA build is the one without an ending, which two equals signs would take for the same as 2.15.0+cpu. So
+# there are three, and no second index. VERSION wins over the pins of torch, and of setuptools, of which some versions of
+# torch want an older one.
+.venv-torch-%/.everything: pyproject.toml constraints.txt | .venv-torch-%/bin/pip
+	@echo "Installing torch $* and what the tests need into .venv-torch-$* (once; several GB, and pip is silent meanwhile)."
+	@grep -vE '^(torch|setuptools)==' constraints.txt > .venv-torch-$*/constraints.txt
+	@env -u PIP_EXTRA_INDEX_URL .venv-torch-$*/bin/python $(PIP_INSTALL) -c .venv-torch-$*/constraints.txt 'torch===$*' -e '.[test]'
+	@touch $@
+
+.venv-clients/.everything: pyproject.toml constraints.txt tests/clients/requirements.txt | .venv-clients/bin/pip
+	@echo "Installing other people's libraries into .venv-clients (once; pip is silent for a minute or more)."
+	@.venv-clients/bin/python $(PIP_INSTALL) -c constraints.txt -e '.[torch]' -r tests/clients/requirements.txt
 	@touch $@
 
 # Colab has Python 3.13: taken where there is one.
 .venv-colab/bin/pip: PYTHON = $(shell python3.13 --version >/dev/null 2>&1 && echo python3.13 || echo python3)
 .venv-colab/.everything: tests/colab/requirements.txt | .venv-colab/bin/pip
-	@echo "Installing Colab's versions into .venv-colab (once; several GB)."
+	@echo "Installing Colab's versions into .venv-colab (once; several GB, and pip is silent meanwhile)."
 	@env -u PIP_EXTRA_INDEX_URL .venv-colab/bin/python $(PIP_INSTALL) -r tests/colab/requirements.txt
 	@.venv-colab/bin/python -c 'import torch, sys; sys.exit(not torch.version.cuda and "pip found no CUDA build of torch: PyTorch has one for Linux only, or pip.conf names an index with the CPU build.")'
-	@touch $@
-
-# VERSION wins over the pins of torch, and of setuptools, of which some versions of torch want an older one.
-.venv-torch-%/.everything: pyproject.toml constraints.txt | .venv-torch-%/bin/pip
-	@echo "Installing torch $* and the tests' needs into .venv-torch-$* (once; several GB where pip takes a CUDA build)."
-	@grep -vE '^(torch|setuptools)==' constraints.txt > .venv-torch-$*/constraints.txt
-	@.venv-torch-$*/bin/python $(PIP_INSTALL) -c .venv-torch-$*/constraints.txt 'torch==$*' -e '.[test]'
-	@touch $@
-
-.venv-clients/.everything: pyproject.toml constraints.txt tests/clients/requirements.txt | .venv-clients/bin/pip
-	@echo "Installing transformers, accelerate, Lightning and others into .venv-clients (once, a minute or more)."
-	@.venv-clients/bin/python $(PIP_INSTALL) -c constraints.txt -e '.[torch]' -r tests/clients/requirements.txt
-	@touch $@
-
-.venv-suites/.everything: pyproject.toml constraints.txt tests/suites/requirements.txt | .venv-suites/bin/pip
-	@echo "Installing the packages and what their tests need into .venv-suites (once, a minute or more)."
-	@.venv-suites/bin/python $(PIP_INSTALL) -c constraints.txt -e '.[torch]' -r tests/suites/requirements.txt
-	@touch $@
-
-# Three equals signs, and no second index: 2.15.0+cpu is 2.15.0 to two.
-.venv-cuda-%/.everything: | .venv-cuda-%/bin/pip
-	@echo "Installing PyTorch's CUDA build, torch $*, into .venv-cuda-$* (once; several GB)."
-	@env -u PIP_EXTRA_INDEX_URL .venv-cuda-$*/bin/python $(PIP_INSTALL) 'torch===$*' numpy expecttest pyyaml
 	@touch $@
 
 # pip is the last thing that venv installs: where it is, the environment is whole.
