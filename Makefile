@@ -76,7 +76,7 @@ verify: .venv/.everything ## run the notebooks on simulated GPUs and write resul
 	@.venv/bin/python tools/verify.py simulated
 
 test-errors: .venv-torch-$(VERSION)/.everything # each error of the lessons against PyTorch's CUDA build (no GPU needed)
-	@tools/record/record.sh .venv-torch-$(VERSION)/bin/python tools/errors.py
+	@tools/record/record.sh .venv-torch-$(VERSION)/bin/python -m record.lessons
 
 test-colab: .venv/.everything .venv-colab/.everything # the lessons as Colab runs them, with its versions
 	@.venv/bin/python tools/colab.py
