@@ -32,7 +32,7 @@ endif
 .DELETE_ON_ERROR:
 # Reached through two patterns, it would be removed as a mere step on the way.
 .PRECIOUS: %/bin/pip
-.PHONY: help site test test-rest check build offline install notebooks test-gpu verify test-errors test-colab test-torch test-clients test-suites test-mutation doctor test-robustness bench record card pictures wheel test-wheel test-dist repository
+.PHONY: help site test test-rest check build install notebooks test-gpu verify test-errors test-colab test-torch test-clients test-suites test-mutation doctor test-robustness bench record card pictures wheel test-wheel test-dist repository
 
 help: ## say what the commands for every day do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
@@ -59,9 +59,6 @@ check: .venv/.everything ## one lesson: execute and store it, compare it, test i
 
 build: .venv/.site ## build the site into site/
 	.venv/bin/mkdocs build --strict
-
-offline: .venv/.site ## build the site as one zip for reading from a disk: same-device-offline.zip
-	@.venv/bin/python tools/offline.py
 
 install: .venv/.everything # install everything into .venv, run nothing
 	@echo "Everything is in .venv."
