@@ -87,8 +87,8 @@ test-clients: .venv-clients/.everything # transformers, accelerate, Lightning an
 test-suites: .venv-clients/.everything # public packages' own test suites on a simulated GPU; writes results/suites.json
 	@.venv-clients/bin/python tools/suites.py
 
-test-mutation: .venv/.everything # break fixes, messages and checks on purpose: a test must be red each time; writes results/mutation.json (one lesson: NB=...)
-	@PYTHONPATH=tools .venv/bin/python -m mutation $(NB)
+test-mutation: .venv/.everything # break fixes and messages of the lessons on purpose: a test must be red each time; writes results/mutation.json (one lesson: NB=...)
+	@.venv/bin/python tools/mutation.py $(NB)
 
 doctor: .venv/.everything # how often the doctor is right about programs in the style of real code; writes results/doctor.json
 	@.venv/bin/python tools/real_programs.py
