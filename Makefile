@@ -32,7 +32,7 @@ endif
 .DELETE_ON_ERROR:
 # Reached through two patterns, it would be removed as a mere step on the way.
 .PRECIOUS: %/bin/pip
-.PHONY: help site test test-rest check build install notebooks test-gpu verify test-errors test-colab test-torch test-clients test-suites test-mutation doctor test-robustness bench record card pictures wheel test-wheel test-dist repository
+.PHONY: help site test test-rest check build install notebooks test-gpu verify test-errors test-colab test-torch test-clients test-suites test-mutation doctor test-robustness bench record pictures wheel test-wheel test-dist repository
 
 help: ## say what the commands for every day do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
@@ -102,10 +102,7 @@ bench: .venv/.everything # what a simulated GPU costs beside plain CPU tensors; 
 record: .venv-torch-$(VERSION)/.everything # ask PyTorch's CUDA build what the simulation must answer (no GPU needed)
 	tools/record/record.sh .venv-torch-$(VERSION)/bin/python
 
-card: .venv/.everything # draw docs/assets/card.png, shown beside links to the site, from card.svg and logo.svg (in Chromium)
-	@.venv/bin/python tools/card.py
-
-pictures: .venv/.everything # make the README's pictures of what really runs: a terminal and the paste box (in Chromium)
+pictures: .venv/.everything # make the README's pictures of what really runs, and the one beside links from card.svg (in Chromium)
 	@.venv/bin/python tools/pictures.py
 
 wheel: .venv/.everything # build the wheel and the source distribution into dist/
