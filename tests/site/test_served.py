@@ -37,7 +37,8 @@ EDITS = [
 
 
 def serve(project, *arguments):
-    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": str(project / "src")}
+    path = os.pathsep.join([str(project / "src"), str(ROOT / "tools")])
+    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": path}
     command = [sys.executable, "-c", PROGRAM, *map(str, arguments)]
     run = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
