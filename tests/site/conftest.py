@@ -92,8 +92,12 @@ class Built:
 
 
 def build(project: Path, folder: Path, **environment: str) -> Built:
-    """Build it for the address that stands in the files, whosever clone this is, unless GITHUB_REPOSITORY is given."""
+    """Build it for the address that stands in the files, whosever clone this is, unless GITHUB_REPOSITORY is given.
+
+    A small project has no tools/site_build of its own.
+    """
     settings = {"NO_MKDOCS_2_WARNING": "1", "PYTHONDONTWRITEBYTECODE": "1", "GITHUB_REPOSITORY": UPSTREAM}
+    settings["PYTHONPATH"] = str(ROOT / "tools")
     run = subprocess.run(
         [sys.executable, "-c", BUILD, "build", "--strict", "--site-dir", str(folder)],
         cwd=project,
