@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from samedevice.catalog import Cause, Claim, Clue, Lesson, Message, Operation, Other
+from samedevice.catalog import Cause, Claim, Clue, Lesson, Message, Operation, Other, Subject
 from samedevice.catalog.patterns import mistake as pattern_mistake
 from samedevice.catalog.patterns import needle, wanders
 from samedevice.catalog.rows import Base, Mistake, Row
@@ -26,14 +26,18 @@ _HOMES = ("claims",)  # pages beside the lessons that a claim can be settled on
 
 def references(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
     """The mistakes in what entries of the right shape name."""
-    for check in (_messages, _clues, _causes, _others, _claims, _bases, _operations):
+    for check in (_messages, _subjects, _clues, _causes, _others, _claims, _bases, _operations):
         yield from check(rows)
 
 
 def _messages(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
     bases = {row.name: row.keys["causes"] for row in rows[Base]}
+    subjects = {row.name for row in rows[Subject]}
     for row in rows[Message]:
         keys = row.keys
+        if keys["subject"] not in subjects:
+            near = _near(keys["subject"], subjects) or f"; known are {', '.join(sorted(subjects))}"
+            yield row.mistake("subject", f"there is no subject {keys['subject']!r} in subjects.toml{near}")
         for key in ("says", "patterns", "texts"):
             if not keys[key]:
                 yield row.mistake(key, "empty: give at least one")
@@ -55,6 +59,14 @@ def _messages(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
         for number, example in enumerate(keys.get("example", []), 1):
             for name in sorted(example["reads"].keys() - names):
                 yield row.mistake(f"example {number}, reads, {name}", f"no pattern reads it{_near(name, names)}")
+
+
+def _subjects(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
+    named = {message.keys["subject"] for message in rows[Message]}
+    for row in rows[Subject]:
+        if row.name not in named:
+            yield row.mistake("name", "no message names this subject")
+        yield from _prose(row, "heading")
 
 
 def _bases(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
