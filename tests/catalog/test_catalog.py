@@ -3,6 +3,7 @@
 
 import functools
 import importlib.resources
+import json
 import re
 import shutil
 import subprocess
@@ -67,8 +68,10 @@ $ flux --old
 flux = {name}(1)
 \'\'\'
 after = \'\'\'
-flux = new({name})
+old = {name}(1)
+flux = new(old)
 \'\'\'
+link = "https://example.org/fluxes"
 confirm = "Print `flux.age`."
 sign = "`flux.age` is high."
 lesson = "01-flux"
@@ -240,6 +243,8 @@ MISTAKES = [
     ("no sentence", F, '["The flux of {device} differs.", "Fluxes differ."]', "[]", "SD999", "says", "at least one"),
     ("code not closed", F, '"Fluxes differ."', '"`Fluxes differ."', "SD999", "says 2", "a ` is not closed"),
     ("an empty title", F, '"The flux differs"', '""', "SD999", "title", "empty"),
+    ("an empty sentence", F, '"Fluxes differ."', '""', "SD999", "says 2", "empty"),
+    ("a text of no release", F, 'torch = "2.13.0"', 'torch = ""', "SD999", "texts 1, torch", "name the release, or any"),
     ("no text", F, '[{torch = "2.13.0", text = "the flux of cpu differs from all others"}]', "[]", "SD999", "texts", "empty"),
     ("a cause that is not there", F, 'id = "old_flux"', 'id = "old_fluxx"', "SD999", "causes 1, id", "do you mean old_flux?"),
     ("a condition on no name", F, 'device = "c.u"', 'devise = "c.u"', "SD999", "causes 1, when, devise", "mean device?"),
@@ -258,13 +263,27 @@ MISTAKES = [
     ("a base's name", "bases.toml", "points = 0.5}", 'points = 0.5, when = {op = "a"}}', "flux", "causes 1, when, op", "no pattern reads it"),
     ("a cause of no message", "causes.toml", '"weak_flux"', '"wet_flux"', "wet_flux", "id", "no message can have this cause"),
     ("a lesson that is not there", "causes.toml", 'lesson = "01-flux"\nunraised = "No', 'lesson = "01-flu"\nunraised = "No', "old_flux", "lesson", "do you mean 01-flux?"),
-    ("the same lines", "causes.toml", "$ flux --old\nflux = old_flux(1)\n", "flux = new(old_flux)\n", "old_flux", "after", "the same as before"),
+    ("the same lines", "causes.toml", "$ flux --old\nflux = old_flux(1)\n", "old = old_flux(1)\nflux = new(old)\n", "old_flux", "after", "the same as before"),
+    ("one line", "causes.toml", "$ flux --old\n", "", "old_flux", "before", "a fix has 2 to 10 lines, and this has 1"),
+    ("many lines", "causes.toml", "flux = new(old)\n", "flux = new(old)\n" * 11, "old_flux", "after", "and this has 12"),
+    ("a fix for one GPU", "causes.toml", "flux = new(old)", "flux = old.cuda(1)", "old_flux", "after", "write .to(device)"),
     ("lines that are not Python", "causes.toml", "flux = old_flux(1)", "flux = old_flux(1", "old_flux", "before", "never closed in its line 2"),
     ("a long line", "causes.toml", "flux = old_flux(1)", f"flux = old({'1' * 80})", "old_flux", "before", "phones show 80"),
     ("no lines at all", "causes.toml", "before = '''\n$ flux --old\nflux = old_flux(1)\n'''\n", "", "old_flux", "after", "give before and after"),
     ("lines beside commands", "causes.toml", 'confirm = "Print', "commands = '$ flux'\nconfirm = \"Print", "old_flux", "before", "commands are shown instead"),
     ("a command without its sign", "causes.toml", 'confirm = "Print', "commands = 'flux'\nconfirm = \"Print", "old_flux", "commands", "begin each line with $"),
-    ("a cause's link", "causes.toml", 'confirm = "Print', "link = 'example.org'\nconfirm = \"Print", "old_flux", "link", "https://"),
+    ("many commands", "causes.toml", 'confirm = "Print', 'commands = """\n' + "$ flux\n" * 11 + '"""\nconfirm = "Print', "old_flux", "commands", "and this has 11"),
+    ("commands for no shell", "causes.toml", 'confirm = "Print', "commands = '# flux'\nconfirm = \"Print", "old_flux", "commands", "no line is for a shell"),
+    ("commands that no page explains", "causes.toml", 'link = "https://example.org/fluxes"', "commands = '$ flux'", "old_flux", "link", "missing"),
+    ("a cause's link", "causes.toml", '"https://example.org/fluxes"', '"example.org"', "old_flux", "link", "https://"),
+    ("nowhere to read on", "causes.toml", 'link = "https://example.org/fluxes"\n', "", "old_flux", "failure", "give the anchor of the lesson's heading"),
+    ("a title that fills a row", "causes.toml", '"Flux: old_flux"', f'"Flux: {"o" * 55}"', "old_flux", "title", "61 characters; a row has room for 60"),
+    ("a title with a full stop", "causes.toml", '"Flux: old_flux"', '"Fluxes age."', "old_flux", "title", "without a full stop"),
+    ("a title that is taken", "causes.toml", '"Flux: weak_flux"', '"Flux: old_flux"', "weak_flux", "title", "old_flux has the same"),
+    ("words that fill a page", "causes.toml", "Fluxes age.", f"Fluxes {'really ' * 124}age.", "old_flux", "why", "with `confirm` 131 words"),
+    ("a wider cause that is not there", "causes.toml", 'confirm = "Print', 'within = "weak_fluxx"\nconfirm = "Print', "old_flux", "within", "do you mean weak_flux?"),
+    ("a wider cause that is a case", "causes.toml", 'confirm = "Print', 'within = "old_flux"\nconfirm = "Print', "old_flux", "within", "is a case of old_flux itself"),
+    ("a cause that the message does not have", "causes.toml", 'unraised = "No test has a flux."', 'raises = "SD998"', "old_flux", "raises", "add it to `causes` of messages/SD998.toml, or of its base"),
     ("no message that is raised", "causes.toml", 'unraised = "No test has a flux."', "", "old_flux", "raises", "give the message"),
     ("a message that is not there", "causes.toml", 'unraised = "No test has a flux."', 'raises = "SD997"', "old_flux", "raises", "there is no message 'SD997'"),
     ("a clue's pattern", "clues.toml", "pattern = \"flux\"", "pattern = 'f\\Sux'", "clue 1", "pattern", "is not read alike"),
@@ -322,32 +341,15 @@ def test_a_text_for_which_no_cause_holds_is_named(flux):
     assert ("messages/SD999.toml", "SD999", "texts 1") in [one[:3] for one in check.mistakes()]
 
 
-# ---- Each message's own texts
-
-
-def known(kind):
-    return [
-        pytest.param(message, one, id=f"{message.id} {number}")
-        for message in load().messages.values()
-        for number, one in enumerate(getattr(message, kind), 1)
-    ]
-
-
-@pytest.mark.parametrize(("message", "text"), known("texts"))
-def test_each_text_is_read_as_its_message(message, text):
-    diagnosis = explain(text["text"])
-    assert diagnosis.message == message
-    assert diagnosis.says.strip()
-    assert diagnosis.causes
-
-
-@pytest.mark.parametrize(("message", "example"), known("examples"))
-def test_each_example_is_read_as_it_says(message, example):
-    diagnosis = explain(example["text"])
-    assert diagnosis.message == message
-    assert {name: diagnosis.reads.get(name) for name in example["reads"]} == example["reads"]
-    if "first" in example:
-        assert diagnosis.causes[0].id == example["first"]
+def test_a_heading_that_the_lesson_does_not_have_is_named(flux, tmp_path, monkeypatch):
+    cells = [{"cell_type": "markdown", "source": ["# Fluxes\n", "\n", "## An `old` flux, renewed"]}]
+    (tmp_path / "01-flux.ipynb").write_text(json.dumps({"cells": cells}), "utf-8")
+    monkeypatch.setattr("samedevice.catalog.causes._NOTEBOOKS", tmp_path)
+    replaced(flux / "causes.toml", "link =", 'failure = "an-old-flux-renewed"\nlink =')
+    assert check.mistakes() == []
+    replaced(flux / "causes.toml", "an-old-flux-renewed", "an-old-flux")
+    text = "01-flux has no heading with the anchor 'an-old-flux'; do you mean an-old-flux-renewed?"
+    assert check.mistakes() == [("causes.toml", "old_flux", "failure", text)]
 
 
 # ---- What is around the catalog
