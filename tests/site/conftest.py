@@ -94,8 +94,6 @@ class Built:
 def build(project: Path, folder: Path, **environment: str) -> Built:
     """Build it for the address that stands in the files, whosever clone this is, unless GITHUB_REPOSITORY is given."""
     settings = {"NO_MKDOCS_2_WARNING": "1", "PYTHONDONTWRITEBYTECODE": "1", "GITHUB_REPOSITORY": UPSTREAM}
-    if project != ROOT:  # whose hook finds tools/site_build beside it
-        settings["PYTHONPATH"] = str(ROOT / "tools")
     run = subprocess.run(
         [sys.executable, "-c", BUILD, "build", "--strict", "--site-dir", str(folder)],
         cwd=project,

@@ -32,13 +32,12 @@ build_into(second)
 EDITS = [
     "notebooks/01-a.ipynb|Section|Renamed",  # a heading, so the contents and an anchor
     "docs/index.md|Home|House",  # in the navigation of every page
-    'src/samedevice/catalog/messages/numpy.toml|title = "|title = "Edited: ',
+    'src/samedevice/catalog/messages/SD050.toml|title = "|title = "Edited: ',
 ]
 
 
 def serve(project, *arguments):
-    path = os.pathsep.join([str(project / "src"), str(ROOT / "tools")])
-    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": path}
+    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": str(project / "src")}
     command = [sys.executable, "-c", PROGRAM, *map(str, arguments)]
     run = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
@@ -55,7 +54,7 @@ def test_after_edits_the_served_site_is_what_a_new_process_builds(tmp_path):
     shutil.copytree(ROOT / "docs", project / "docs", ignore=shutil.ignore_patterns("*.md", "__pycache__"))
     shutil.copytree(ROOT / "src/samedevice", project / "src/samedevice", ignore=shutil.ignore_patterns("__pycache__"))
     for other in (project / "src/samedevice/catalog/messages").iterdir():
-        if other.name != "numpy.toml":
+        if other.name != "SD050.toml":
             other.unlink()
     config = with_navigation("Fix an error: [index.md, errors/index.md]", "Learn: [notebooks/*.ipynb]", "claims.md")
     (project / "mkdocs.yml").write_text(config, "utf-8")

@@ -17,7 +17,6 @@ tensor/       the tensor on a simulated GPU (simulated_tensor.py), what happens 
 patches/      what stands in for PyTorch's own modules, named as these are: cuda.py for torch.cuda, nn.py, autograd.py
 stand_ins.py  how a function that takes the place of PyTorch's equals it; class_stand_ins.py: how a class does
 decorated.py  a function that runs inside a context at each call, for @simulate_cuda(2)
-tested.py     with which releases of torch it was tested
 
 Each room imports only those above it in this list but session.py, which imports all. known_differences.toml says where
 PyTorch's rules are not met.

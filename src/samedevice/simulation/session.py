@@ -51,7 +51,7 @@ from samedevice.simulation.tensor import (
     subclasses,
     transfers,
 )
-from samedevice.simulation.tested import warn_of_another_torch
+from samedevice.tested_torch import warn_of_another_torch
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -234,7 +234,7 @@ class _Session:
                 self._restore()
 
     def _change(self, from_cpu: bool) -> None:
-        warn_of_another_torch()
+        warn_of_another_torch(torch.__version__)
         # Cached on first use: these must hold torch's own attributes, not ours.
         torch.overrides.get_default_nowrap_functions()
         torch.utils._device._device_constructors()
