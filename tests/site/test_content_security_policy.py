@@ -138,7 +138,7 @@ def being_edited(tmp_path):
     serving = subprocess.Popen(
         [sys.executable, "-m", "mkdocs", "serve", "--dev-addr", at],
         cwd=tmp_path,
-        env=os.environ | {"NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": f"{tmp_path / 'src'}{os.pathsep}{ROOT / 'tools'}"},
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": str(tmp_path / "src")},
         stderr=subprocess.PIPE,
         text=True,
     )

@@ -1,18 +1,8 @@
 """The MkDocs hook: notebooks from the top-level folder and the catalog of samedevice become pages of the site.
 
-mkdocs-jupyter makes pages of notebooks; these events put right what it gets wrong, each in a module of one idea:
-repository (its address), notebooks (which files), rendering, page (headings, code, outputs), code_colours, tracebacks,
-links; guides makes pages of CONTRIBUTING.md and MAINTAINING.md; navigation makes the tabs and the lessons' groups, and
-names gives each page one name; verified says when a lesson last passed, lesson_links lead on from it, lesson_index
-lists them all, failure_pictures draws failures, and explorer_page and explorer_data bring what was recorded of
-placements. page_template fills in the pages of docs/, with figures and run_tables of what runs measured, and
-known_differences. Of the catalog, error_pages, error_index, cause_pages and claims_page make Markdown through the
-templates of templating, with texts made safe by escaping and a front_matter; message_causes says which causes a
-message's page lists, and named_devices which its devices allow; catalog_files adds all of it to the site,
-search_entries to the search, which search_on_demand loads late and puts into order; search_engines and for_agents say
-what each page is to programs, with markdown_twin; script_comments makes scripts lighter. At last valid_html puts right
-the HTML of others, and each page gets its content_security_policy. served is what is not done again where the site is
-being edited.
+MkDocs calls the events below. mkdocs-jupyter makes pages of the notebooks, and Jinja templates make pages of docs/ and
+of the catalog. The events add these pages, put right what the plugin, Markdown and Material get wrong, and write what
+programs read beside the pages. Each step is a module of one idea, which says at its top what it does.
 """
 
 import gc

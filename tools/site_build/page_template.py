@@ -2,7 +2,8 @@
 
 What a page may name is what `_names` gives. A name that is not there, or a figure that no run wrote, fails the build in
 one sentence. Notebooks and the pages that are made from the catalog are not filled in: their braces are code or quoted
-text. Braces that are code on a page of docs/ stand between {% raw %} and {% endraw %}.
+text. Braces that are code on a page of docs/, as in a workflow's ${{ matrix.python }}, stand between {% raw %} and
+{% endraw %}. Comments are {{# ... #}}, since attributes of a heading may begin with {#.
 """
 
 from pathlib import Path

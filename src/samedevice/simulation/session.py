@@ -1,4 +1,8 @@
-"""Start and stop: the one place where torch is changed and put back."""
+"""Start and stop: the one place where torch is changed and put back.
+
+A part says in `replacements()` what to put in the place of what, and changes nothing by itself. What cannot be put back
+by name goes into its `start()` and `stop()`; `stop()` may be called twice.
+"""
 
 import contextlib
 import functools

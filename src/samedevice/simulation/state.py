@@ -3,6 +3,9 @@
 What outlives a simulation is not here but beside the code that keeps it, for tensors do outlive it: which kinds of
 tensors were ever met, who made them, the classes that were made for them. What is measured or told once in a process is
 there, too.
+
+Whatever wants to see operators or copies adds itself to the observers here (`before_operators`, `carried_out`,
+`on_copy`).
 """
 
 import itertools
