@@ -30,7 +30,7 @@ def statements(code: types.CodeType) -> ast.Module:
     for instruction in dis.get_instructions(code):
         try:
             reader.read(instruction)
-        except (IndexError, KeyError, TypeError, AttributeError):
+        except (IndexError, KeyError, TypeError, AttributeError, ValueError):
             reader.stack.clear()
     arguments = [ast.arg(name) for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]]
     body: list[ast.stmt] = reader.body or [ast.Pass()]
