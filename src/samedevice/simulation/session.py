@@ -54,6 +54,7 @@ from samedevice.simulation.tensor import (
     setitem,
     subclasses,
     transfers,
+    wrapping,
 )
 from samedevice.tested_torch import warn_of_another_torch
 
@@ -260,6 +261,7 @@ class _Session:
         state.now.before_complex.append(
             functools.partial(composite_kernels.add, list(nn.kernels_for_complex_tensors()))
         )
+        wrapping.meet_left_over()
 
     def replace(self, replacements: Iterator[tuple[Any, str, Any]]) -> None:
         """Put replacements in place until the simulation ends."""
