@@ -73,7 +73,7 @@ def _change(row: Row) -> Iterator[Mistake]:
     elif before == after:
         yield row.mistake("after", "the same as before: nothing was changed")
     if ".cuda(" in after:
-        yield row.mistake("after", "hard-codes a GPU: write .to(device), or move to another tensor's device")
+        yield row.mistake("after", "hard-codes a GPU: write .to(device), or .to(x.device) of a tensor x")
     for key in ("setup", "before", "after"):
         if wrong := _python(row.keys.get(key, "")):
             yield row.mistake(key, wrong)
@@ -101,7 +101,8 @@ def _read_on(row: Row, lessons: Iterable[str]) -> Iterator[Mistake]:
     if lesson not in lessons:
         yield row.mistake("lesson", f"there is no lesson {lesson!r}{near(lesson, lessons)}")
     elif failure and sections and failure not in sections:
-        yield row.mistake("failure", f"{lesson} has no heading with the anchor {failure!r}{near(failure, sections)}")
+        known = near(failure, sections) or f"; known are {', '.join(sections)}"
+        yield row.mistake("failure", f"{lesson} has no heading with the anchor {failure!r}{known}")
     if not failure and not link:
         yield row.mistake("failure", "give the anchor of the lesson's heading, or in `link` an address to read on")
     if link and not link.startswith("https://"):
