@@ -158,7 +158,7 @@ def _finish_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
 
 
 def on_env(env: Environment, config: MkDocsConfig, files: Files, **_: Any) -> Environment:
-    """Every page has its title and description by now, and lessons have them from their notebooks."""
+    """Write the lists for programs: every page has its title and description by now."""
     if _has_twins(config):
         assert _navigation
         write_lists(config, _navigation, files)
@@ -178,7 +178,7 @@ def on_post_page(output: str, page: Page, **_: Any) -> str:
 
 
 def on_post_template(output_content: str, template_name: str, **_: Any) -> str:
-    """The page that is shown where there is none, 404.html, is not made of a file."""
+    """Finish 404.html, the page that is shown if there is no other: it is not made of a file."""
     return _finish_page(output_content, template_name) if template_name.endswith(".html") else output_content
 
 
@@ -193,7 +193,7 @@ def on_post_build(config: MkDocsConfig) -> None:
 
 
 def _has_twins(config: MkDocsConfig) -> bool:
-    """Whether programs may come: not to a site that is being edited, and not to one that is read from a disk."""
+    """Tell whether programs may come. None comes to a site that is being edited, or to one that is read from a disk."""
     return not _serving and not is_offline(config)
 
 
@@ -206,5 +206,5 @@ def _finish_page(page: str, name: str) -> str:
 
 
 def _without_indentation(page: str) -> str:
-    """Of white space with a line break, between tags and at their text, one line break will do: a tenth of a page."""
+    """Cut white space that has a line break, between tags and at their text, to the line break: a tenth of a page."""
     return _KEPT_OR_BETWEEN.sub(lambda it: it[1] or _BREAK.sub("\n", it[0]), page)

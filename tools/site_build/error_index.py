@@ -49,7 +49,7 @@ def error_index() -> str:
 
 
 def _groups() -> list[tuple[str, str, list[Message]]]:
-    """The name of each file of messages, its heading, and its messages; in all, what is reported most comes first."""
+    """Return the name of each file of messages, its heading, and its messages, the most reported first."""
     groups = []
     for file in (resources.files("samedevice.catalog") / "messages").iterdir():
         rows = tomllib.loads(file.read_text(encoding="utf-8"))["message"]
