@@ -1,6 +1,6 @@
 """Compare the rules with PyTorch's CUDA build: run random programs on it, and compare devices and refusals.
 
-    tools/record/record.sh .venv-cuda/bin/python -m random_programs [COUNT [SEED]]
+    tools/record/record.sh .venv-torch-2.13.0/bin/python -m random_programs [COUNT [SEED]]
 
 Without a GPU its kernels compute nothing, so values are not compared.
 """

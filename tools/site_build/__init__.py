@@ -31,7 +31,6 @@ from site_build.links import check_links, links_to_notebooks
 from site_build.names import lesson_place, name_by_heading
 from site_build.navigation import add_home_page, expand_navigation, place_below_indexes
 from site_build.notebooks import add_guides, add_notebooks, project
-from site_build.offline import configure_offline, is_offline, lead_to_files, link_files, published, use_plain_scripts
 from site_build.page import finish_notebook
 from site_build.page_template import filled_in
 from site_build.rendering import render_notebook
@@ -89,8 +88,6 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     config.site_url = config.site_url or published_address(config.repo_url)
     forget_catalog()
     config.nav = expand_navigation(config)
-    if is_offline(config):
-        configure_offline(config)
     return config
 
 
@@ -100,7 +97,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     add_home_page(files, config)
     if _serving:
         begin_build(config, files)
-    return use_plain_scripts(files, config) if is_offline(config) else files
+    return files
 
 
 def on_nav(nav: Navigation, files: Files, **_: Any) -> Navigation:
@@ -136,10 +133,6 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
 
 
 def _finish_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    if is_offline(config):
-        assert page.canonical_url
-        page.canonical_url = published(page.canonical_url)
-        html = link_files(html)
     html = with_columns_by_class(html)
     if not page.file.src_uri.endswith(".ipynb"):
         name_by_heading(page)
@@ -159,7 +152,7 @@ def _finish_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
 
 def on_env(env: Environment, config: MkDocsConfig, files: Files, **_: Any) -> Environment:
     """Write the lists for programs: every page has its title and description by now."""
-    if _has_twins(config):
+    if not _serving:  # programs do not come to a site that is being edited
         assert _navigation
         write_lists(config, _navigation, files)
     return env
@@ -167,7 +160,7 @@ def on_env(env: Environment, config: MkDocsConfig, files: Files, **_: Any) -> En
 
 def on_page_context(context: dict[str, Any], page: Page, config: MkDocsConfig, nav: Navigation) -> dict[str, Any]:
     context["structured_data"] = structured_data(page, config, nav)
-    if _has_twins(config):
+    if not _serving:
         context["twin"] = TWIN
         write_twin(page, config)
     return context
@@ -188,13 +181,6 @@ def on_post_build(config: MkDocsConfig) -> None:
     load_search_on_demand(Path(config.site_dir))
     order_search(Path(config.site_dir), Path(config.docs_dir, "assets/search-order.js"))
     remove_comments(Path(config.site_dir))
-    if is_offline(config):
-        lead_to_files(index)
-
-
-def _has_twins(config: MkDocsConfig) -> bool:
-    """Tell whether programs may come. None comes to a site that is being edited, or to one that is read from a disk."""
-    return not _serving and not is_offline(config)
 
 
 def _results(config: MkDocsConfig) -> Path:

@@ -12,6 +12,7 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined, TemplateError, TemplateSyntaxError
 
 from samedevice.catalog import load
+from samedevice.tested_torch import TESTED
 from site_build.build_error import BuildError
 from site_build.explorer_page import Placements
 from site_build.failure_pictures import failure_picture
@@ -57,6 +58,7 @@ def _names(root: Path) -> dict[str, Any]:
         "runs": Runs(root),
         "placements": Placements(root),
         "catalog": load(),
+        "tested_torch": TESTED,
         "lessons": lambda: lesson_list(root / "notebooks"),
         "known_differences": known_differences,
         "picture": failure_picture,

@@ -24,10 +24,10 @@ class Culprit:
     Attributes:
         expression: as it is written in the source: "labels", "self.scale", "criterion.weight".
         device: where it is: "cpu", "cuda:1".
-        shape: its shape, or None where it is not known.
-        owner: who holds it, and how: "plain attribute of Net", "loop variable of a DataLoader".
         cause: the id of the cause.
         fix: the line to change, in the program's own names.
+        shape: its shape, or None if it is not known.
+        owner: who holds it, and how: "plain attribute of Net", "loop variable of a DataLoader"; "" if it was read.
         case: the id of a narrower cause that is known, such as "registered_after_move" of "model_not_moved", else "".
         sentence: what it is, where it is and who holds it, in one sentence.
         edits: the changes that fix it, and with it what would fail next; empty where the fix is no line of the program.
@@ -38,10 +38,10 @@ class Culprit:
 
     expression: str
     device: str
-    shape: tuple[int, ...] | None
-    owner: str
     cause: str
     fix: str
+    shape: tuple[int, ...] | None = None
+    owner: str = ""
     case: str = ""
     sentence: str = field(default="", repr=False)
     edits: tuple[Edit, ...] = field(default=(), repr=False)

@@ -75,13 +75,13 @@ def _culprit(evidence: Evidence, cause: Cause) -> Culprit:
     wider = load().causes[cause.id].within
     change = cause.change(evidence)
     return Culprit(
-        expression,
-        device,
-        shape,
-        held_by,
-        wider or cause.id,
-        change.text,
-        cause.id if wider else "",
-        cause.sentence(expression, device, shape, held_by),
-        change.edits,
+        expression=expression,
+        device=device,
+        shape=shape,
+        owner=held_by,
+        cause=wider or cause.id,
+        fix=change.text,
+        case=cause.id if wider else "",
+        sentence=cause.sentence(expression, device, shape, held_by),
+        edits=change.edits,
     )

@@ -123,15 +123,13 @@ def _read_culprit(found: Reading, causes: Sequence[LikelyCause]) -> tuple[Culpri
     edit = Edit(frame.file, frame.line, change.action, change.text, frame.function, frame.code)
     return (
         Culprit(
-            change.expression,
-            on_cpu,
-            None,
-            "",
-            cause.within or cause.id,
-            change.text,
-            cause.id if cause.within else "",
-            change.because,
-            (edit,),
+            expression=change.expression,
+            device=on_cpu,
+            cause=cause.within or cause.id,
+            fix=change.text,
+            case=cause.id if cause.within else "",
+            sentence=change.because,
+            edits=(edit,),
             is_read=True,
             instead=change.instead,
         ),

@@ -65,47 +65,45 @@ class Outline:
 
 
 def outline(diagnosis: "Diagnosis") -> Outline:
+    """Return what is shown of a diagnosis."""
     message, place = diagnosis.message, diagnosis.place
-    shown = []
-    if place:
-        function = "" if place.function.startswith("<") else place.function
-        shown = [_shown(place.file), place.line and f"line {place.line}", function and f"in {function}"]
+    is_looked_up = any(not culprit.is_read for culprit in diagnosis.culprits)
     ask = [("Next", diagnosis.ask)] if diagnosis.ask else []
     # The message says itself what it lacks, or there is none: then nothing else helps as much.
     at_once = message is None or bool(message.ask)
-    is_looked_up = any(not culprit.is_read for culprit in diagnosis.culprits)
-    if is_looked_up:
-        sections = _of_culprits(diagnosis)
-    else:
-        read = [*diagnosis.culprits, *[None] * len(diagnosis.causes)]  # at most one, of the first cause
-        is_told = any(likely.because for likely in diagnosis.causes)
-        # Of a message that many causes share, nothing but their numbers tells them apart.
-        first = "Most often" if message and message.base and not is_told else "Most likely"
-        sections = [
-            _section("Or" if number else first, likely, read[number]) for number, likely in enumerate(diagnosis.causes)
-        ]
-    if diagnosis.other:
-        links = [("Read on", diagnosis.other.link)]
-    elif message:
-        links = [(f"More about {message.id}", error_page(message.id))]
-    else:
-        links = [("If it is a device error, tell us", issue_form(diagnosis.text))] if diagnosis.text.strip() else []
+    # With the tensor at hand nothing has to be read from the message's order of devices.
+    about = message.note if message and not is_looked_up and not diagnosis.other else ""
     return Outline(
-        ", ".join(str(part) for part in shown if part),
-        _underlined(place.code.split("\n"), diagnosis.culprits) if place else [],
-        diagnosis.says,
-        ask if at_once else [],
-        sections,
-        [] if is_looked_up else _other_causes(diagnosis.causes),
-        [
-            # With the tensor at hand nothing has to be read from the message's order of devices.
-            *([(_ABOUT, message.note)] if message and message.note and not (is_looked_up or diagnosis.other) else []),
+        place=_place(place) if place else "",
+        code=_underlined(place.code.split("\n"), diagnosis.culprits) if place else [],
+        says=diagnosis.says,
+        first=ask if at_once else [],
+        sections=_of_culprits(diagnosis) if is_looked_up else _of_causes(diagnosis),
+        other_causes=[] if is_looked_up else _other_causes(diagnosis.causes),
+        details=[
+            *([(_ABOUT, about)] if about else []),
             *([("Note", diagnosis.note)] if diagnosis.note else []),
             *([] if at_once else ask),
         ],
-        links,
-        is_looked_up,
+        links=_links(diagnosis),
+        is_looked_up=is_looked_up,
     )
+
+
+def _place(place: Frame) -> str:
+    """Say where the failing line stands, as far as that is known: "train.py, line 12, in main"."""
+    function = "" if place.function.startswith("<") else place.function
+    parts = (_shown(place.file), place.line and f"line {place.line}", function and f"in {function}")
+    return ", ".join(str(part) for part in parts if part)
+
+
+def _links(diagnosis: "Diagnosis") -> list[tuple[str, str]]:
+    """Return where to read on: the page of the error, or the form for an unknown one."""
+    if diagnosis.other:
+        return [("Read on", diagnosis.other.link)]
+    if diagnosis.message:
+        return [(f"More about {diagnosis.message.id}", error_page(diagnosis.message.id))]
+    return [("If it is a device error, tell us", issue_form(diagnosis.text))] if diagnosis.text.strip() else []
 
 
 def _other_causes(causes: "Sequence[LikelyCause]") -> list[str]:
@@ -133,6 +131,16 @@ def _underlined(code: list[str], culprits: "Sequence[Culprit]") -> list[str]:
                 start, end = found[0]
                 return [*code[: number + 1], " " * start + "^" * (end - start), *code[number + 1 :]]
     return code
+
+
+def _of_causes(diagnosis: "Diagnosis") -> list[Section]:
+    """Make a section of each likely cause; the first shows the change of the one culprit that was read, if any."""
+    message = diagnosis.message
+    read = [*diagnosis.culprits, *[None] * len(diagnosis.causes)]
+    is_told = any(likely.because for likely in diagnosis.causes)
+    # If many causes share a message, nothing but their numbers tells them apart.
+    first = "Most often" if message and message.base and not is_told else "Most likely"
+    return [_section("Or" if number else first, likely, read[number]) for number, likely in enumerate(diagnosis.causes)]
 
 
 def _of_culprits(diagnosis: "Diagnosis") -> list[Section]:

@@ -149,7 +149,15 @@ def _is_registered(value: ast.expr) -> bool:
 
 
 def _culprit(expression: str, cause: str, sentence: str, edit: Edit) -> Culprit:
-    return Culprit(expression, "cpu", None, "", cause, edit.text, "", sentence, (edit,), is_read=True)
+    return Culprit(
+        expression=expression,
+        device="cpu",
+        cause=cause,
+        fix=edit.text,
+        sentence=sentence,
+        edits=(edit,),
+        is_read=True,
+    )
 
 
 def _passed(name: str, code: _Code, outer: list[Frame]) -> tuple[str, Frame] | None:

@@ -9,22 +9,12 @@ instructions. The columns are those that the compiler kept, so the failing expre
 import ast
 import dis
 import types
+from collections.abc import Callable
 from typing import Any
 
 from samedevice.introspect.namespaces import plain
 
 _UNKNOWN = "unknown_"
-_LOADS = {
-    "LOAD_NAME",
-    "LOAD_GLOBAL",
-    "LOAD_FAST",
-    "LOAD_DEREF",
-    "LOAD_CLASSDEREF",
-    "LOAD_FAST_CHECK",
-    "LOAD_FAST_BORROW",
-}
-_STORES = {"STORE_NAME", "STORE_GLOBAL", "STORE_FAST", "STORE_DEREF"}
-_NOTHING = {"RESUME", "CACHE", "PRECALL", "NOP", "COPY_FREE_VARS", "MAKE_CELL", "EXTENDED_ARG", "GET_ITER", "NOT_TAKEN"}
 _OPERATORS: dict[str, type[ast.operator]] = {
     "+": ast.Add, "-": ast.Sub, "*": ast.Mult, "/": ast.Div, "//": ast.FloorDiv, "%": ast.Mod, "@": ast.MatMult,
     "**": ast.Pow, "&": ast.BitAnd, "|": ast.BitOr, "^": ast.BitXor, "<<": ast.LShift, ">>": ast.RShift,
@@ -40,7 +30,7 @@ def statements(code: types.CodeType) -> ast.Module:
     for instruction in dis.get_instructions(code):
         try:
             reader.read(instruction)
-        except (IndexError, KeyError, TypeError, AttributeError):
+        except (IndexError, KeyError, TypeError, AttributeError, ValueError):
             reader.stack.clear()
     arguments = [ast.arg(name) for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]]
     body: list[ast.stmt] = reader.body or [ast.Pass()]
@@ -52,6 +42,61 @@ def statements(code: types.CodeType) -> ast.Module:
 
 def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
+
+
+def _effect(instruction: dis.Instruction) -> int:
+    """Return how many values more there are on the stack after an instruction."""
+    argument = instruction.arg if instruction.opcode >= dis.HAVE_ARGUMENT else None
+    return dis.stack_effect(instruction.opcode, argument, jump=False)
+
+
+def _name(instruction: dis.Instruction) -> ast.Name:
+    return ast.Name(str(instruction.argval), ast.Load())
+
+
+def _item(_: dis.Instruction, base: ast.expr, key: ast.expr) -> ast.Subscript:
+    return ast.Subscript(base, key, ast.Load())
+
+
+def _slice(_: dis.Instruction, *bounds: ast.expr) -> ast.Slice:
+    return ast.Slice(*(None if _is_none(bound) else bound for bound in bounds))
+
+
+def _comparison(instruction: dis.Instruction, left: ast.expr, right: ast.expr) -> ast.Compare:
+    sign = instruction.argrepr.removeprefix("bool(").removesuffix(")")
+    return ast.Compare(left, [_COMPARISONS.get(sign, ast.Eq)()], [right])
+
+
+# The expression that an instruction leaves on the stack, made of all that it takes from there.
+_EXPRESSIONS: dict[str, Callable[..., ast.expr]] = {
+    **dict.fromkeys(
+        ("LOAD_NAME", "LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_BORROW", "LOAD_DEREF", "LOAD_CLASSDEREF"), _name
+    ),
+    "LOAD_CONST": lambda instruction: ast.Constant(instruction.argval),
+    "LOAD_SMALL_INT": lambda instruction: ast.Constant(instruction.argval),
+    "BINARY_SUBSCR": _item,
+    "BUILD_SLICE": _slice,
+    "BINARY_SLICE": lambda instruction, base, *bounds: _item(instruction, base, _slice(instruction, *bounds)),
+    "UNARY_NEGATIVE": lambda _, value: ast.UnaryOp(ast.USub(), value),
+    "COMPARE_OP": _comparison,
+    "FORMAT_SIMPLE": lambda _, value: ast.FormattedValue(value, -1),
+    "BUILD_STRING": lambda _, *parts: ast.JoinedStr(list(parts)),
+    "BUILD_LIST": lambda _, *items: ast.List(list(items), ast.Load()),
+    "BUILD_TUPLE": lambda _, *items: ast.Tuple(list(items), ast.Load()),
+    "BUILD_MAP": lambda _, *pairs: ast.Dict(list(pairs[::2]), list(pairs[1::2])),
+}
+_Read = Callable[["_Reader", dis.Instruction], None]
+_OTHERS: dict[str, _Read] = {}  # what reads an instruction that does anything else
+
+
+def _reads(*names: str) -> Callable[[_Read], _Read]:
+    """Register the method that reads the instructions of these names."""
+
+    def register(read: _Read) -> _Read:
+        _OTHERS.update(dict.fromkeys(names, read))
+        return read
+
+    return register
 
 
 class _Reader:
@@ -67,98 +112,154 @@ class _Reader:
     def read(self, instruction: dis.Instruction) -> None:
         while self._blocks and instruction.offset >= self._blocks[-1][0]:
             self.body = self._blocks.pop()[1]
-        name, argument = instruction.opname, instruction.argval
-        if name in _NOTHING:
-            return
-        if name == "PUSH_NULL":
-            self.stack.append(None)
-        elif name in _LOADS:
-            if name == "LOAD_GLOBAL" and instruction.arg is not None and instruction.arg & 1:
-                self.stack.append(None)
-            self._push(instruction, ast.Name(str(argument), ast.Load()))
-        elif name in ("LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW"):
-            for part in argument:
-                self._push(instruction, ast.Name(part, ast.Load()))
-        elif name in ("LOAD_CONST", "LOAD_SMALL_INT"):
-            self._push(instruction, ast.Constant(argument))
-        elif name in ("LOAD_ATTR", "LOAD_METHOD"):
-            self._push(instruction, ast.Attribute(self.stack.pop(), str(argument), ast.Load()))
-            if name == "LOAD_METHOD" or ("|self" in instruction.argrepr or "NULL" in instruction.argrepr):
-                self.stack.append(None)
-        elif name == "KW_NAMES":
-            self._names = self._constants[instruction.arg or 0]
-        elif name in ("CALL", "CALL_KW"):
-            self._call(instruction)
-        elif name == "BINARY_OP":
-            self._binary(instruction)
-        elif name == "BINARY_SUBSCR":
-            key, base = self.stack.pop(), self.stack.pop()
-            self._push(instruction, ast.Subscript(base, key, ast.Load()))
-        elif name in ("BUILD_SLICE", "BINARY_SLICE"):
-            bounds = [None if _is_none(bound) else bound for bound in self._take(instruction.arg or 2)]
-            self._push(instruction, ast.Slice(*bounds))
-            if name == "BINARY_SLICE":
-                key, base = self.stack.pop(), self.stack.pop()
-                self._push(instruction, ast.Subscript(base, key, ast.Load()))
-        elif name == "UNARY_NEGATIVE":
-            self._push(instruction, ast.UnaryOp(ast.USub(), self.stack.pop()))
-        elif name == "FORMAT_SIMPLE" or (name == "FORMAT_VALUE" and not (instruction.arg or 0) & 4):
-            self._push(instruction, ast.FormattedValue(self.stack.pop(), -1))
-        elif name == "BUILD_STRING":
-            self._push(instruction, ast.JoinedStr(self._take(instruction.arg or 0)))
-        elif name == "COMPARE_OP":
-            right, left = self.stack.pop(), self.stack.pop()
-            sign = instruction.argrepr.removeprefix("bool(").removesuffix(")")
-            self._push(instruction, ast.Compare(left, [_COMPARISONS.get(sign, ast.Eq)()], [right]))
-        elif name in ("BUILD_LIST", "BUILD_TUPLE"):
-            kind = ast.List if name == "BUILD_LIST" else ast.Tuple
-            self._push(instruction, kind(self._take(instruction.arg or 0), ast.Load()))
-        elif name == "BUILD_MAP":
-            pairs = self._take(2 * (instruction.arg or 0))
-            self._push(instruction, ast.Dict(pairs[::2], pairs[1::2]))
-        elif name == "BUILD_CONST_KEY_MAP":
-            keys = self.stack.pop()
-            values = self._take(instruction.arg or 0)
-            self._push(instruction, ast.Dict([ast.Constant(key) for key in keys.value], values))
-        elif name == "UNPACK_SEQUENCE":
-            self._pending, self._targets = instruction.arg or 0, []
-        elif name in _STORES:
-            self._store(instruction, ast.Name(str(argument), ast.Store()))
-        elif name == "STORE_FAST_STORE_FAST":
-            for part in argument:
-                self._store(instruction, ast.Name(part, ast.Store()))
-        elif name == "STORE_FAST_LOAD_FAST":
-            self._store(instruction, ast.Name(argument[0], ast.Store()))
-            self._push(instruction, ast.Name(argument[1], ast.Load()))
-        elif name == "STORE_ATTR":
-            self._store(instruction, ast.Attribute(self.stack.pop(), str(argument), ast.Store()))
-        elif name == "STORE_SUBSCR":
-            key, base = self.stack.pop(), self.stack.pop()
-            self._store(instruction, ast.Subscript(base, key, ast.Store()))
-        elif name == "FOR_ITER":
-            target = ast.Name(_UNKNOWN, ast.Store())
-            self._place(instruction, target)
-            loop = ast.For(target, self.stack.pop(), [], [])
-            self._place(instruction, loop)
-            loop.end_lineno = 10**9
-            self.body.append(loop)
-            self._blocks.append((argument, self.body))
-            self.body = loop.body
-            self.stack.append(loop)
-        elif name == "SWAP":
-            self.stack[-1], self.stack[-instruction.arg] = self.stack[-instruction.arg], self.stack[-1]  # type: ignore[operator]
-        elif name == "COPY":
-            self.stack.append(self.stack[-instruction.arg])  # type: ignore[operator]
-        elif name == "RETURN_VALUE":
-            returned = self.stack.pop()
-            if not _is_none(returned):  # else the end of all code, at the place of its last statement
-                self._statement(instruction, ast.Return(returned))
-        elif name == "POP_TOP":
-            value = self.stack.pop()
-            if isinstance(value, ast.expr):
-                self._statement(instruction, ast.Expr(value))
+        if expression := _EXPRESSIONS.get(instruction.opname):
+            taken = self._take(1 - _effect(instruction))
+            self._push(instruction, expression(instruction, *taken))
         else:
+            _OTHERS.get(instruction.opname, _Reader._skip)(self, instruction)
+
+    @_reads("PRECALL")
+    def _before_a_call(self, _: dis.Instruction) -> None:
+        """Leave to CALL what this instruction of Python 3.11 says that it takes."""
+
+    @_reads("PUSH_NULL")
+    def _null(self, _: dis.Instruction) -> None:
+        self.stack.append(None)
+
+    @_reads("LOAD_GLOBAL")
+    def _load_global(self, instruction: dis.Instruction) -> None:
+        if instruction.arg is not None and instruction.arg & 1:
+            self.stack.append(None)
+        self._push(instruction, _name(instruction))
+
+    @_reads("LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW")
+    def _load_two(self, instruction: dis.Instruction) -> None:
+        for name in instruction.argval:
+            self._push(instruction, ast.Name(name, ast.Load()))
+
+    @_reads("LOAD_ATTR", "LOAD_METHOD")
+    def _load_attribute(self, instruction: dis.Instruction) -> None:
+        self._push(instruction, ast.Attribute(self.stack.pop(), str(instruction.argval), ast.Load()))
+        if instruction.opname == "LOAD_METHOD" or "|self" in instruction.argrepr or "NULL" in instruction.argrepr:
+            self.stack.append(None)
+
+    @_reads("FORMAT_VALUE")
+    def _format(self, instruction: dis.Instruction) -> None:
+        if (instruction.arg or 0) & 4:  # with a format, which is not read
             self._skip(instruction)
+        else:
+            self._push(instruction, ast.FormattedValue(self.stack.pop(), -1))
+
+    @_reads("BUILD_CONST_KEY_MAP")
+    def _dict_of_constant_keys(self, instruction: dis.Instruction) -> None:
+        keys = self.stack.pop()
+        values = self._take(instruction.arg or 0)
+        self._push(instruction, ast.Dict([ast.Constant(key) for key in keys.value], values))
+
+    @_reads("KW_NAMES")
+    def _keywords(self, instruction: dis.Instruction) -> None:
+        self._names = self._constants[instruction.arg or 0]
+
+    @_reads("CALL", "CALL_KW")
+    def _call(self, instruction: dis.Instruction) -> None:
+        names = self._names
+        if instruction.opname == "CALL_KW":
+            names = self.stack.pop().value
+        self._names = ()
+        values = self._take(instruction.arg or 0)
+        function = self.stack.pop()
+        if function is None:
+            function = self.stack.pop()
+        elif self.stack and self.stack[-1] is None:
+            self.stack.pop()
+        positional = values[: len(values) - len(names)]
+        keywords = [ast.keyword(key, value) for key, value in zip(names, values[len(positional) :], strict=True)]
+        self._push(instruction, ast.Call(function, positional, keywords))
+
+    @_reads("BINARY_OP")
+    def _binary(self, instruction: dis.Instruction) -> None:
+        sign = instruction.argrepr.removesuffix("=")
+        right, left = self.stack.pop(), self.stack.pop()
+        if instruction.argrepr == "[]":
+            self._push(instruction, ast.Subscript(left, right, ast.Load()))
+        elif instruction.argrepr.endswith("="):
+            statement = ast.AugAssign(left, _OPERATORS[sign](), right)
+            self._statement(instruction, statement)
+            self.stack.append(statement)
+        else:
+            self._push(instruction, ast.BinOp(left, _OPERATORS[sign](), right))
+
+    @_reads("STORE_NAME", "STORE_GLOBAL", "STORE_FAST", "STORE_DEREF")
+    def _store_name(self, instruction: dis.Instruction) -> None:
+        self._store(instruction, ast.Name(str(instruction.argval), ast.Store()))
+
+    @_reads("STORE_FAST_STORE_FAST")
+    def _store_two(self, instruction: dis.Instruction) -> None:
+        for name in instruction.argval:
+            self._store(instruction, ast.Name(name, ast.Store()))
+
+    @_reads("STORE_FAST_LOAD_FAST")
+    def _store_and_load(self, instruction: dis.Instruction) -> None:
+        stored, loaded = instruction.argval
+        self._store(instruction, ast.Name(stored, ast.Store()))
+        self._push(instruction, ast.Name(loaded, ast.Load()))
+
+    @_reads("STORE_ATTR")
+    def _store_attribute(self, instruction: dis.Instruction) -> None:
+        self._store(instruction, ast.Attribute(self.stack.pop(), str(instruction.argval), ast.Store()))
+
+    @_reads("STORE_SUBSCR")
+    def _store_item(self, instruction: dis.Instruction) -> None:
+        key, base = self.stack.pop(), self.stack.pop()
+        self._store(instruction, ast.Subscript(base, key, ast.Store()))
+
+    @_reads("UNPACK_SEQUENCE")
+    def _unpack(self, instruction: dis.Instruction) -> None:
+        self._pending, self._targets = instruction.arg or 0, []
+
+    @_reads("FOR_ITER")
+    def _loop(self, instruction: dis.Instruction) -> None:
+        target = ast.Name(_UNKNOWN, ast.Store())
+        self._place(instruction, target)
+        loop = ast.For(target, self.stack.pop(), [], [])
+        self._place(instruction, loop)
+        loop.end_lineno = 10**9
+        self.body.append(loop)
+        self._blocks.append((instruction.argval, self.body))
+        self.body = loop.body
+        self.stack.append(loop)
+
+    @_reads("SWAP")
+    def _swap(self, instruction: dis.Instruction) -> None:
+        self.stack[-1], self.stack[-instruction.arg] = self.stack[-instruction.arg], self.stack[-1]  # type: ignore[operator]
+
+    @_reads("COPY")
+    def _copy(self, instruction: dis.Instruction) -> None:
+        self.stack.append(self.stack[-instruction.arg])  # type: ignore[operator]
+
+    @_reads("RETURN_VALUE")
+    def _return(self, instruction: dis.Instruction) -> None:
+        returned = self.stack.pop()
+        if not _is_none(returned):  # else the end of all code, at the place of its last statement
+            self._statement(instruction, ast.Return(returned))
+
+    @_reads("POP_TOP")
+    def _expression(self, instruction: dis.Instruction) -> None:
+        value = self.stack.pop()
+        if isinstance(value, ast.expr):
+            self._statement(instruction, ast.Expr(value))
+
+    def _skip(self, instruction: dis.Instruction) -> None:
+        """Skip an instruction that is not read: what it takes is a statement, and what it leaves is not known."""
+        effect = _effect(instruction)
+        if effect < 0:
+            for taken in self._take(min(-effect, len(self.stack))):
+                if isinstance(taken, ast.Call | ast.BinOp | ast.Subscript):  # of a comprehension, say
+                    self._statement(instruction, ast.Expr(taken))
+        for _ in range(effect):
+            unknown = ast.Name(_UNKNOWN, ast.Load())
+            unknown.lineno = unknown.end_lineno = unknown.col_offset = unknown.end_col_offset = 0
+            self.stack.append(unknown)
 
     def _push(self, instruction: dis.Instruction, node: ast.expr) -> None:
         self._place(instruction, node)
@@ -180,33 +281,6 @@ class _Reader:
         del self.stack[len(self.stack) - count :]
         return taken
 
-    def _call(self, instruction: dis.Instruction) -> None:
-        names = self._names
-        if instruction.opname == "CALL_KW":
-            names = self.stack.pop().value
-        self._names = ()
-        values = self._take(instruction.arg or 0)
-        function = self.stack.pop()
-        if function is None:
-            function = self.stack.pop()
-        elif self.stack and self.stack[-1] is None:
-            self.stack.pop()
-        positional = values[: len(values) - len(names)]
-        keywords = [ast.keyword(key, value) for key, value in zip(names, values[len(positional) :], strict=True)]
-        self._push(instruction, ast.Call(function, positional, keywords))
-
-    def _binary(self, instruction: dis.Instruction) -> None:
-        sign = instruction.argrepr.removesuffix("=")
-        right, left = self.stack.pop(), self.stack.pop()
-        if instruction.argrepr == "[]":
-            self._push(instruction, ast.Subscript(left, right, ast.Load()))
-        elif instruction.argrepr.endswith("="):
-            statement = ast.AugAssign(left, _OPERATORS[sign](), right)
-            self._statement(instruction, statement)
-            self.stack.append(statement)
-        else:
-            self._push(instruction, ast.BinOp(left, _OPERATORS[sign](), right))
-
     def _store(self, instruction: dis.Instruction, target: ast.expr) -> None:
         self._place(instruction, target)
         if self._pending:
@@ -222,17 +296,3 @@ class _Reader:
             self.stack.append(value.iter)  # the iterator stays there
         elif isinstance(value, ast.expr):
             self._statement(instruction, ast.Assign([target], value))
-
-    def _skip(self, instruction: dis.Instruction) -> None:
-        """Skip an instruction that is not read: what it takes stands by itself, and it leaves unknown values."""
-        effect = dis.stack_effect(
-            instruction.opcode, instruction.arg if instruction.opcode >= dis.HAVE_ARGUMENT else None, jump=False
-        )
-        if effect < 0:
-            for taken in self._take(min(-effect, len(self.stack))):
-                if isinstance(taken, ast.Call | ast.BinOp | ast.Subscript):  # of a comprehension, say
-                    self._statement(instruction, ast.Expr(taken))
-        for _ in range(effect):
-            unknown = ast.Name(_UNKNOWN, ast.Load())
-            unknown.lineno = unknown.end_lineno = unknown.col_offset = unknown.end_col_offset = 0
-            self.stack.append(unknown)

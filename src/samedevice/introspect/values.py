@@ -137,44 +137,39 @@ def arguments(call: Call) -> list[Argument]:
 def _parts(node: ast.AST, call: Call) -> Iterator[Argument]:
     parts: list[tuple[ast.expr, str]]
     match node:
-        case ast.BinOp():
-            parts = [(node.left, ""), (node.right, "")]
-        case ast.UnaryOp():
-            parts = [(node.operand, "")]
-        case ast.Compare():
-            parts = [(part, "") for part in (node.left, *node.comparators)]
-        case ast.AugAssign():
-            parts = [(node.target, ""), (node.value, "")]
+        case ast.BinOp(left=left, right=right):
+            parts = [(left, ""), (right, "")]
+        case ast.Compare(left=left, comparators=others):
+            parts = [(part, "") for part in (left, *others)]
         case ast.Assign(targets=[ast.Subscript() as target]):
             parts = [(target.value, ""), (target.slice, "index"), (node.value, "")]
-        case ast.Assign(targets=[ast.Attribute() as target]):
-            parts = [(target.value, ""), (node.value, "")]
-        case ast.Assign():
-            yield from _parts(node.value, call)
-            return
-        case ast.Subscript():
-            parts = [(node.value, ""), (node.slice, "index")]
+        case ast.Assign(targets=[ast.Attribute(value=target)]) | ast.AugAssign(target=target):
+            parts = [(target, ""), (node.value, "")]
+        case ast.Subscript(value=base, slice=index):
+            parts = [(base, ""), (index, "index")]
         case ast.Call():
-            receiver = [(node.func.value, "")] if isinstance(node.func, ast.Attribute) else []
-            parts = [*receiver, *((argument, "") for argument in node.args)]
-            parts += [(keyword.value, keyword.arg or "") for keyword in node.keywords]
-            called = value(node.func, call)
-            if objects.is_module(called):
-                parts.append((node.func, "module"))
-        case ast.Attribute():
-            parts = [(node.value, "")]
-        case ast.Expr() | ast.Return() | ast.Await():
-            if node.value is not None:
-                yield from _parts(node.value, call)
+            parts = _passed(node, call)
+        case ast.UnaryOp(operand=part) | ast.Attribute(value=part) | ast.For(iter=part) | ast.AsyncFor(iter=part):
+            parts = [(part, "")]
+        case ast.Assign(value=inner) | ast.Expr(value=inner) | ast.Return(value=inner) | ast.Await(value=inner):
+            if inner is not None:
+                yield from _parts(inner, call)
             return
-        case ast.For() | ast.AsyncFor():
-            parts = [(node.iter, "")]
         case ast.expr():
             parts = [(node, "")]
         case _:
             return
     for part, role in parts:
         yield from _flat(part, role, call)
+
+
+def _passed(node: ast.Call, call: Call) -> list[tuple[ast.expr, str]]:
+    """Return what a call works on and the names of these arguments: what stands before the dot, too, and a module."""
+    receiver = [(node.func.value, "")] if isinstance(node.func, ast.Attribute) else []
+    passed = [*receiver, *((argument, "") for argument in node.args)]
+    passed += [(keyword.value, keyword.arg or "") for keyword in node.keywords]
+    is_a_module = objects.is_module(value(node.func, call))
+    return [*passed, (node.func, "module")] if is_a_module else passed
 
 
 def _flat(node: ast.expr, role: str, call: Call) -> Iterator[Argument]:

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from samedevice.doctor.culprits.evidence import Evidence
@@ -20,33 +21,54 @@ def device_at(evidence: Evidence, call: Call, line: int) -> str:
     wanted = evidence.wanted_device or device_in_text(evidence.failure.text)
     if not wanted:
         return '"cuda"'
-    names = evidence.failure.names(call)
+    ways = (_by_a_variable, _by_a_tensor, _by_an_operand, _by_a_parameter)
+    written = (text for way in ways for text in way(evidence, call, line, wanted))
+    return next(written, f'"{wanted}"')
+
+
+def _by_a_variable(evidence: Evidence, call: Call, line: int, wanted: str) -> Iterator[str]:
+    """Yield the variables that hold the wanted device."""
     globals_ = [(name, object_) for name, object_ in call.globals.items() if objects.is_device(object_)]
-    for name, object_ in [*names, *globals_] if not evidence.failure.user_call.in_library else ():
+    names = [*evidence.failure.names(call), *globals_] if not evidence.failure.user_call.in_library else []
+    for name, object_ in names:
         for variable in _variables(name, object_, wanted):
             if _has_value(name, call, line):
-                return variable
-    tensors = [operand.tensor for operand in evidence.other_operands if operand.tensor is not None]
+                yield variable
+
+
+def _by_a_tensor(evidence: Evidence, call: Call, line: int, wanted: str) -> Iterator[str]:
+    """Yield the devices of the tensors that the frame names and that are there, those of the failing line first."""
     there = [
         name
-        for name, object_ in names
+        for name, object_ in evidence.failure.names(call)
         if objects.is_tensor(object_) and objects.device(object_) == wanted and _has_value(name, call, line)
     ]
-    for name in sorted(there, key=lambda name: all(call.locals.get(name) is not tensor for tensor in tensors)):
-        return f"{name}.device"
-    for tensor in tensors if call is evidence.failure.user_call else ():
+    operands = {id(tensor) for tensor in _other_tensors(evidence)}
+    yield from (f"{name}.device" for name in sorted(there, key=lambda name: id(call.locals.get(name)) not in operands))
+
+
+def _by_an_operand(evidence: Evidence, call: Call, line: int, wanted: str) -> Iterator[str]:
+    """Yield the devices of the other operands, as the failing line writes them."""
+    for tensor in _other_tensors(evidence) if call is evidence.failure.user_call else ():
         named = evidence.failure.expression(tensor, [call])
         if named and _has_value((re.match(r"\w*", named[0].text) or [""])[0], call, line):
-            return f"{named[0].text}.device"
-    for holder in map(evidence.failure.holder, tensors) if wanted not in ("cpu", "cuda:0") else ():
+            yield f"{named[0].text}.device"
+
+
+def _by_a_parameter(evidence: Evidence, call: Call, line: int, wanted: str) -> Iterator[str]:
+    """Yield the devices of parameters on a second GPU, whose number may be another one in the next run."""
+    for holder in map(evidence.failure.holder, _other_tensors(evidence)) if wanted not in ("cpu", "cuda:0") else ():
         if holder is not None and holder.moves:
-            for name, object_ in names:
+            for name, object_ in evidence.failure.names(call):
                 if object_ is holder.inner and name != "self" and _has_value(name, call, line):
-                    return f"{name}.{holder.path.rpartition('.')[2]}.device"
-        # Of several GPUs the number is nothing to rely on.
-        if holder is not None and holder.moves and holder.is_named and _has_value(holder.root, call, line):
-            return f"{holder.expression}.device"
-    return f'"{wanted}"'
+                    yield f"{name}.{holder.path.rpartition('.')[2]}.device"
+            if holder.is_named and _has_value(holder.root, call, line):
+                yield f"{holder.expression}.device"
+
+
+def _other_tensors(evidence: Evidence) -> list[Any]:
+    """Return the tensors that the culprit met."""
+    return [operand.tensor for operand in evidence.other_operands if operand.tensor is not None]
 
 
 def device_asked_for(evidence: Evidence) -> str:

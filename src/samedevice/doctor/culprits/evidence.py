@@ -100,43 +100,48 @@ def gather(operand: Operand, operands: list[Operand], failure: Failure, likely_c
         # A copy that nobody holds: what the line names is what has to move.
         failure.want(named)
         operand, holder = replace(operand, tensor=named), failure.holder(named)
-    argument, taken_in = operand.argument, None
     if operand.origin is not None:
-        expression, call = argument.expression, operand.call
-        source = Provenance(operand.origin, call, "")
-    elif operand.tensor is None and isinstance(argument.node, ast.Name) and argument.value is not MISSING:
-        source = follow(argument.value, expression.text, call, failure)
-    elif operand.tensor is None:
-        source = Provenance(Origin(origins.kind_of(argument.node), None, argument.node), call, expression.text)
-    else:
-        source = follow(operand.tensor, expression.text, call, failure)
-        if holder is None and (part := _part_of(source, operand, failure)):
+        expression, call = operand.argument.expression, operand.call
+    source, taken_in = _source(operand, expression, call, failure), None
+    if operand.origin is None and operand.tensor is not None and holder is None:
+        if part := _part_of(source, operand, failure):
             # A view or a copy of what an object holds: that is what has to move.
             node, tensor, holder = part
             taken_in = source.origin.statement if isinstance(source.origin.statement, ast.stmt) else None
             expression, call = Expression.of(node), source.call
             operand = replace(operand, tensor=tensor)
             source = Provenance(Origin("other", None, None), call, expression.text)
-        elif holder is None and source.call is not call:
+        elif source.call is not call:
             there = Expression.parse(source.name)
             if objects.is_tensor(value(there.node, source.call)):
                 expression, call = there, source.call  # where the program can change it
     if holder is not None and holder.moves:
         holder = failure.unregistered_holder(operand.tensor) or holder
-    elsewhere = tuple(other for other in operands if other.device != operand.device)
     return Evidence(
-        expression,
-        call,
-        operand,
-        elsewhere,
-        holder,
-        source.origin,
-        source.call,
-        source.name,
-        failure,
-        likely_causes,
-        taken_in,
+        expression=expression,
+        call=call,
+        operand=operand,
+        other_operands=tuple(other for other in operands if other.device != operand.device),
+        holder=holder,
+        origin=source.origin,
+        origin_call=source.call,
+        origin_name=source.name,
+        failure=failure,
+        likely_causes=likely_causes,
+        taken_in=taken_in,
     )
+
+
+def _source(operand: Operand, expression: Expression, call: Call, failure: Failure) -> Provenance:
+    """Find where an operand came from: from its name, or from its expression if that is all that is left of it."""
+    argument = operand.argument
+    if operand.origin is not None:
+        return Provenance(operand.origin, call, "")
+    if operand.tensor is not None:
+        return follow(operand.tensor, expression.text, call, failure)
+    if isinstance(argument.node, ast.Name) and argument.value is not MISSING:
+        return follow(argument.value, expression.text, call, failure)
+    return Provenance(Origin(origins.kind_of(argument.node), None, argument.node), call, expression.text)
 
 
 def _part_of(source: Provenance, operand: Operand, failure: Failure) -> tuple[ast.expr, Any, Holder] | None:
@@ -164,50 +169,58 @@ def is_of_a_library(holder: Holder) -> bool:
 
 def _named(operand: Operand, holder: Holder | None, failure: Failure) -> tuple[Expression, Call]:
     """Find what the program calls an operand, and the frame that calls it so."""
-    node, tensor, user_call = operand.argument.node, operand.tensor, failure.user_call
-    whole = Expression.parse(operand.argument.expression.text + operand.within)
-    if (
-        isinstance(node, (ast.Attribute, ast.Subscript))
-        and operand.call is user_call
-        and failure.expression(tensor) is None
-    ):
+    node, user_call = operand.argument.node, failure.user_call
+    is_written = isinstance(node, (ast.Attribute, ast.Subscript)) and operand.call is user_call
+    if is_written and failure.expression(operand.tensor) is None:
         return operand.argument.expression, operand.call  # a replica's own words
-    if tensor is not None:
-        named = failure.expression(tensor)
-        # `params[4]` is a name for it, and nothing that the failing line has.
-        is_an_item = named is not None and isinstance(named[0].node, ast.Subscript)
-        if named and not (is_an_item and holder and holder.moves and holder.is_named):
-            return named
-        in_a_librarys = (
-            failure.third_party_calls and holder and objects.is_module(holder.module) and is_of_a_library(holder)
-        )
-        if holder and holder.is_named and not in_a_librarys:
-            return Expression.parse(holder.expression), user_call
-        if named := failure.expression(tensor, failure.third_party_calls):
-            return named
-        if holder and (created := created_and_called(user_call)):
-            return Expression.of(created), user_call
-    if not operand.call.in_library or operand.call.in_third_party:
-        return whole, operand.call
-    if loader := _loader(user_call):
-        return Expression.of(loader), user_call
-    # A view or a copy that a library made: of what the user's line passes there.
-    passed = _passed(user_call)
+    if operand.tensor is not None and (named := _name_of(operand.tensor, holder, failure)):
+        return named
+    is_of_pytorch = operand.call.in_library and not operand.call.in_third_party
+    if is_of_pytorch and (named := _name_of_what_it_was_made_of(operand.device, user_call)):
+        return named
+    return _as_written(operand), operand.call
+
+
+def _as_written(operand: Operand) -> Expression:
+    """Return the expression of an operand in its own frame, with the path to the tensor in it."""
+    return Expression.parse(operand.argument.expression.text + operand.within)
+
+
+def _name_of(tensor: Any, holder: Holder | None, failure: Failure) -> tuple[Expression, Call] | None:
+    """Find what the program calls a tensor: its name in a frame, or the way to it from what holds it."""
+    named = failure.expression(tensor)
+    # `params[4]` is a name for it too, but the failing line does not have that name.
+    is_an_item = named is not None and isinstance(named[0].node, ast.Subscript)
+    if named and not (is_an_item and holder and holder.moves and holder.is_named):
+        return named
+    if holder and holder.is_named:
+        is_in_a_librarys = failure.third_party_calls and objects.is_module(holder.module) and is_of_a_library(holder)
+        if not is_in_a_librarys:
+            return Expression.parse(holder.expression), failure.user_call
+    if named := failure.expression(tensor, failure.third_party_calls):
+        return named
+    created = created_and_called(failure.user_call) if holder else None
+    return (Expression.of(created), failure.user_call) if created else None
+
+
+def _name_of_what_it_was_made_of(device: str, call: Call) -> tuple[Expression, Call] | None:
+    """Find what a line of the user's gave PyTorch, which made a view or a copy of it that is on a device."""
+    if node := _loader(call) or _passed_on(device, call) or created_and_called(call):
+        return Expression.of(node), call
+    return next(((_as_written(here), call) for here in operands_of(call) if here.device == device), None)
+
+
+def _passed_on(device: str, call: Call) -> ast.expr | None:
+    """Find what the failing line passes that is on a device, or the one argument of which nobody knows where it is."""
+    passed = _passed(call)
     for node in passed:
-        if any(objects.device(inner) == operand.device for _, inner in objects.inside(value(node, user_call))):
-            return Expression.of(node), user_call
-    unknown = [node for node in passed if value(node, user_call) is MISSING]
-    if len(unknown) == 1 and expected_device(unknown[0], user_call) in ("", operand.device):
-        start = receiver(unknown[0], user_call)
-        if start and objects.device(start[1]) != operand.device:
-            start = None
-        return Expression.of(start[0] if start else unknown[0]), user_call
-    if created := created_and_called(user_call):
-        return Expression.of(created), user_call
-    for here in operands_of(user_call):
-        if here.device == operand.device:
-            return Expression.parse(here.argument.expression.text + here.within), user_call
-    return whole, operand.call
+        if any(objects.device(inner) == device for _, inner in objects.inside(value(node, call))):
+            return node
+    unknown = [node for node in passed if value(node, call) is MISSING]
+    if len(unknown) == 1 and expected_device(unknown[0], call) in ("", device):
+        start = receiver(unknown[0], call)
+        return start[0] if start and objects.device(start[1]) == device else unknown[0]
+    return None
 
 
 def _loader(call: Call) -> ast.expr | None:

@@ -60,45 +60,49 @@ def expected_device(node: ast.expr, call: Call) -> str:
         return next((objects.device(tensor) for _, tensor in objects.inside(known)), "")
     match node:
         case ast.Call():
-            kind = kind_of(node)
-            named = device_argument(node)
-            if named is not None:
-                return _device_named(named, call)
-            if kind == "created":
-                if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Call):
-                    return expected_device(node.func.value, call)
-                return _default_device()
-            if kind == "moved" and isinstance(node.func, ast.Attribute):
-                if node.func.attr == "cpu":
-                    return "cpu"
-                if node.func.attr == "cuda":
-                    return _device_named(node.args[0], call) if node.args else "cuda:0"
-                return _device_named(node.args[0], call) if node.args else expected_device(node.func.value, call)
-            helper = function_of(node.func, call)
-            if helper is not None and _makes_by_default(helper):
-                return _default_device()
-            if helper is not None and (device := moved_to_by(helper)):
-                return device
-            called = value(node.func, call)
-            if objects.is_module(called):
-                return next((objects.device(tensor) for tensor in objects.parameters(called)), "")
-            if isinstance(node.func, ast.Attribute) and (device := expected_device(node.func.value, call)):
-                return device
-            return next(filter(None, (expected_device(argument, call) for argument in node.args)), "")
+            return _of_a_call(node, call)
         case ast.BinOp():
             return _of_sides([node.left, node.right], call)
         case ast.Compare():
             return _of_sides([node.left, *node.comparators], call)
-        case ast.UnaryOp():
-            return expected_device(node.operand, call)
         case ast.ListComp(elt=item, generators=[ast.comprehension(iter=over), *_]):
             is_known = kind_of(item) in ("created", "moved")
             return expected_device(item if is_known else over, call)
-        case ast.Subscript() | ast.Attribute():
-            return expected_device(node.value, call)
-        case ast.Starred():
-            return expected_device(node.value, call)
+        case (
+            ast.UnaryOp(operand=inner)
+            | ast.Subscript(value=inner)
+            | ast.Attribute(value=inner)
+            | ast.Starred(value=inner)
+        ):
+            return expected_device(inner, call)
     return ""
+
+
+def _of_a_call(node: ast.Call, call: Call) -> str:
+    """Return the device of a call's result: of a factory, a move, a function of the program, a module, an operation."""
+    named = device_argument(node)
+    if named is not None:
+        return _device_named(named, call)
+    base = node.func.value if isinstance(node.func, ast.Attribute) else None
+    match kind_of(node), node.func:
+        case "created", _:
+            return expected_device(base, call) if isinstance(base, ast.Call) else _default_device()
+        case "moved", ast.Attribute(attr="cpu"):
+            return "cpu"
+        case "moved", ast.Attribute(attr=move, value=moved):
+            if node.args:
+                return _device_named(node.args[0], call)
+            return "cuda:0" if move == "cuda" else expected_device(moved, call)
+    helper = function_of(node.func, call)
+    if helper is not None and _makes_by_default(helper):
+        return _default_device()
+    if helper is not None and (device := moved_to_by(helper)):
+        return device
+    called = value(node.func, call)
+    if objects.is_module(called):
+        return next((objects.device(tensor) for tensor in objects.parameters(called)), "")
+    given = [base, *node.args] if base is not None else node.args
+    return next(filter(None, (expected_device(argument, call) for argument in given)), "")
 
 
 def is_told_by_source(node: ast.expr, call: Call) -> bool:

@@ -128,11 +128,24 @@ def misplaced(operands: list[Operand], failure: Failure) -> list[Operand]:
         return []
     if odd := _odd_ones(operands):
         return odd
-    if "cpu" in devices:
-        meant = "cpu" if wants_cpu(failure) else ""
-        chosen = [operand for operand in operands if (operand.device == "cpu") != (meant == "cpu")]
-        # A number on the CPU may join what is on a GPU, so it is seldom the culprit.
-        return sorted(chosen, key=lambda operand: operand.tensor is not None and objects.shape(operand.tensor) == ())
+    between = _misplaced_between_cpu_and_gpu if "cpu" in devices else _misplaced_between_gpus
+    return between(operands, failure)
+
+
+def _misplaced_between_cpu_and_gpu(operands: list[Operand], failure: Failure) -> list[Operand]:
+    """Return the operands on the CPU, or those on the GPU if the program says that it runs on the CPU."""
+    is_for_the_cpu = wants_cpu(failure)
+    wrong = [operand for operand in operands if (operand.device == "cpu") != is_for_the_cpu]
+    # A number on the CPU may join what is on a GPU, so it is seldom the culprit.
+    return sorted(wrong, key=lambda operand: operand.tensor is not None and objects.shape(operand.tensor) == ())
+
+
+def _misplaced_between_gpus(operands: list[Operand], failure: Failure) -> list[Operand]:
+    """Return the tensors that no module moves, else a target that is alone on its GPU, else those away from home.
+
+    Home is the GPU of the parameters. If no operand is a parameter, home is the GPU on which the program trains, or
+    else the last one, because a model that spans several GPUs begins at the first.
+    """
     holders = [
         (operand, failure.holder(operand.tensor) if operand.tensor is not None else None) for operand in operands
     ]
@@ -141,8 +154,7 @@ def misplaced(operands: list[Operand], failure: Failure) -> list[Operand]:
     targets = [operand for operand in operands if operand.role == "target"]
     if len(targets) == 1 and _number_on(targets[0].device, operands) == 1:
         return targets  # a loss is computed where the model's output is
-    # Of two activations the one that is not where the program trains; else the one that is behind: a model over several
-    # GPUs begins at the first.
+    devices = list(dict.fromkeys(operand.device for operand in operands))
     furthest = max(devices, key=lambda device: int(device.partition(":")[2] or 0))
     trained = {objects.device(tensor) for _, optimizer in failure.optimizers() for tensor in stepped(optimizer)}
     is_told = len(trained) == 1 and trained <= set(devices)

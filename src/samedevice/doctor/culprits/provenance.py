@@ -63,12 +63,8 @@ def follow(tensor: Any, name: str, call: Call, failure: Failure) -> Provenance:
             origin = find_origin(root, call.scope, line, failed)
             if _is_unknown(origin) and is_from_outside(root, call):
                 return _from_outside(name, root, call, frames)
-        if call.in_third_party and isinstance(origin.statement, ast.stmt) and (start := _start(origin, call)):
-            name, line, failed = start, origin.statement.lineno, origin.statement
-            continue
-        given = (_alias, _created_before, _computed_from)
-        if alias := next(filter(None, (name_of(origin, tensor, call) for name_of in given)), ""):
-            name, line, failed = alias, origin.statement.lineno, origin.statement  # type: ignore[union-attr, assignment]
+        if isinstance(origin.statement, ast.stmt) and (earlier := _earlier_name(origin, tensor, call)):
+            name, line, failed = earlier, origin.statement.lineno, origin.statement
             continue
         if origin.kind != "argument":
             return Provenance(origin, call, name)
@@ -91,6 +87,14 @@ def follow(tensor: Any, name: str, call: Call, failure: Failure) -> Provenance:
 
 def _is_unknown(origin: Origin) -> bool:
     return origin.kind == "other" and origin.value is None
+
+
+def _earlier_name(origin: Origin, tensor: Any, call: Call) -> str:
+    """Return the name in the same function from which a name got its tensor, or ""."""
+    if call.in_third_party and (start := _start(origin, call)):
+        return start
+    ways = (_alias, _created_before, _computed_from)
+    return next(filter(None, (way(origin, tensor, call) for way in ways)), "")
 
 
 def _same_object(
