@@ -25,7 +25,7 @@ from nbformat.reader import NotJSONError
 from nbval.plugin import get_sanitize_patterns
 from traitlets.config import Config
 
-from kernels import sockets_as_files
+from kernel_sockets import sockets_as_files
 from site_build.tracebacks import shorten
 
 ROOT = Path(__file__).resolve().parent.parent

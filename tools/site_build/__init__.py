@@ -30,8 +30,8 @@ from site_build.lesson_links import add_links
 from site_build.links import check_links, links_to_notebooks
 from site_build.names import lesson_place, name_by_heading
 from site_build.navigation import add_home_page, expand_navigation, place_below_indexes
+from site_build.notebook_page import finish_notebook
 from site_build.notebooks import add_guides, add_notebooks, project
-from site_build.page import finish_notebook
 from site_build.page_template import filled_in
 from site_build.rendering import render_notebook
 from site_build.repository import leading_here, published_address, repository
