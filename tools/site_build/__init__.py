@@ -143,7 +143,7 @@ def _finish_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
     soup = finish_notebook(html, page, notebook)
     page.meta["lesson"] = lesson_place(slug, page, files)
     page.meta["gpus"] = notebook["metadata"].get("gpus")
-    page.meta["verified"] = last_verified(slug, _results(config))
+    page.meta["verified"] = last_verified(slug, project(config) / "results")
     if has_error_index(config):
         add_links(soup, slug, notebook)
     check_links(soup, page, config, files)
@@ -181,10 +181,6 @@ def on_post_build(config: MkDocsConfig) -> None:
     load_search_on_demand(Path(config.site_dir))
     order_search(Path(config.site_dir), Path(config.docs_dir, "assets/search-order.js"))
     remove_comments(Path(config.site_dir))
-
-
-def _results(config: MkDocsConfig) -> Path:
-    return Path(config.config_file_path).parent / "results"
 
 
 def _finish_page(page: str, name: str) -> str:
