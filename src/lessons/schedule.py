@@ -1,7 +1,7 @@
 """`schedule`: what the CPU and the GPU do side by side, moment by moment, drawn for a notebook as `picture` draws.
 
-Rows are the CPU and the GPU, columns are moments. It is a drawing of what the caller says, and measures nothing. One
-thing is judged: whether the CPU reads or writes memory while a copy of it is still under way. The text has the same
+Rows are the CPU and the GPU, columns are moments. `schedule` draws what the caller says and measures nothing. It judges
+one thing: whether the CPU reads or writes memory while a copy of it is still under way. The text has the same
 facts.
 """
 

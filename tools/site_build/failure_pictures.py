@@ -25,7 +25,7 @@ class Failure:
 
 
 def failure_picture(name: str) -> str:
-    """The SVG of one of FAILURES."""
+    """Return the SVG of one of FAILURES."""
     failure = _failure(name)
     return drawn(failure.call, failure.things, Verdict("no", failure.says), failure.missing)
 
