@@ -13,7 +13,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from samedevice.doors import program
 from samedevice.doors.program import Misuse
@@ -35,6 +35,8 @@ usage: {_USAGE_OF_RUN}
 
 `samedevice run --help` and `samedevice explain --help` say more.
 """
+_FORMATS: dict[str, Any] = {"choices": ["text", "github"], "default": "text"}
+_ANNOTATIONS = "annotations of GitHub Actions, which a pull request shows on the line"
 _MOST = 16
 _ID = re.compile("SD[0-9]{3}", re.IGNORECASE)
 # A whole message, given as a name, is too long to be one, or holds what a name may not (on Windows).
@@ -104,12 +106,7 @@ def _run(arguments: Sequence[str]) -> int:
     parser.add_argument("--full", action="store_true", help="show all of a traceback, libraries' frames included")
     parser.add_argument("--summary", action="store_true", help="at the end, print what moved between devices")
     parser.add_argument("--json", metavar="FILE", help="write what is known of a device error to FILE, for machines")
-    parser.add_argument(
-        "--output-format",
-        choices=["text", "github"],
-        default="text",
-        help="github: also print annotations of GitHub Actions, which a pull request shows on the line",
-    )
+    parser.add_argument("--output-format", **_FORMATS, help=f"github: also print {_ANNOTATIONS}")
     options, module, rest = _split(arguments)
     chosen = parser.parse_args(options)
     if not any(rest[:1]):
@@ -167,12 +164,7 @@ def _explain(arguments: Sequence[str]) -> int:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--more", action="store_true", help="also why it happened, and how to fix the other causes")
     form.add_argument("--json", action="store_true", help="for machines, in the form of diagnosis.schema.json")
-    form.add_argument(
-        "--output-format",
-        choices=["text", "github"],
-        default="text",
-        help="github: annotations of GitHub Actions, which a pull request shows on the line",
-    )
+    form.add_argument("--output-format", **_FORMATS, help=f"github: {_ANNOTATIONS}")
     parser.add_argument("--no-source", action="store_true", help="open no file that the traceback names")
     chosen = parser.parse_args(arguments)
     try:

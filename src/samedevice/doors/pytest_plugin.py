@@ -12,9 +12,9 @@ Each worker of pytest-xdist starts its own simulation: workers get the session's
 
 import os
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
@@ -28,18 +28,14 @@ if TYPE_CHECKING:
 
     from samedevice.doctor import Diagnosis
 
+_Report = TypeVar("_Report", bound=pytest.TestReport | pytest.CollectReport)
 _COUNTS = range(1, 17)
-
 _SECTION = "samedevice"
 _ANNOTATIONS = "samedevice_annotations"  # an attribute of a report, which pytest-xdist hands on with the rest
 
-_CAUSE = "samedevice_cause"  # the same, for tests that fail for one cause
-
-# The reports by category, while some of them are not shown.
-_hidden: dict[str, list[Any]] = {}
-
 _announcement = pytest.StashKey[str]()
 _own_simulation = pytest.StashKey[Any]()
+_all_reports = pytest.StashKey[dict[str, list[Any]]]()  # by category, while some of them are not shown
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -104,39 +100,53 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    # Without torch there was no device error.
-    if "torch" not in sys.modules:
-        return (yield)
-    _hide_the_simulation()
-    try:
-        report = yield
-        # In a unittest.TestCase the error is known from here on.
-        if report.failed and call.excinfo and (said := _said(call.excinfo.value)):
-            _attach(report, said, call.excinfo.value)
-        return report
-    finally:
-        _last.clear()
+    # In a unittest.TestCase the error is known only when the report was made.
+    return (yield from _explained(lambda report: call))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
     """A module may fail as it is imported, with a tensor that is made outside of all tests."""
+    return (yield from _explained(lambda report: getattr(report, "call", None)))  # pytest's own way to hand it on
+
+
+def _explained(call_of: "Callable[[_Report], pytest.CallInfo[Any] | None]") -> "Generator[None, _Report, _Report]":
+    """Let pytest make a report, and add to it what the doctor says of its error."""
     _hide_the_simulation()
     try:
         report = yield
-        call = getattr(report, "call", None)  # pytest's own way to hand it on
-        if report.failed and call and call.excinfo and "torch" in sys.modules and (said := _said(call.excinfo.value)):
-            _attach(report, said, call.excinfo.value)
+        call = call_of(report)
+        # Without torch there was no device error.
+        if report.failed and call and call.excinfo and "torch" in sys.modules:
+            _explain(report, call.excinfo.value)
         return report
     finally:
         _last.clear()
 
 
-def _attach(report: Any, said: str, error: BaseException) -> None:
-    """Let a report have what was said of its error."""
+def _explain(report: Any, error: BaseException) -> None:
+    """Add to a report the diagnosis of its error; a fault of the doctor's never hides the test's own."""
+    said = annotations = ""
+    try:
+        diagnosis = _diagnosis(error)
+        if diagnosis is None:
+            return
+        from samedevice.doctor.annotations import as_annotations
+        from samedevice.doctor.report import as_text, terminal_width
+        from samedevice.doors import pytest_causes
+
+        said = as_text(diagnosis, width=terminal_width(80))  # as pytest has it
+        annotations = as_annotations(diagnosis)
+        pytest_causes.note(report, diagnosis)
+    except Exception as fault:
+        failed = f"samedevice itself failed ({type(fault).__name__}: {fault})"
+        said = said or f"This error could not be explained: {failed}."
     report.sections.append((_SECTION, said))
-    vars(report)[_ANNOTATIONS] = _annotations(error)
-    vars(report)[_CAUSE] = _cause(error)
+    vars(report)[_ANNOTATIONS] = annotations
+
+
+def _is_explained(report: Any) -> bool:
+    return _SECTION in dict(report.sections)
 
 
 @pytest.hookimpl(specname="pytest_terminal_summary", wrapper=True, tryfirst=True)
@@ -145,10 +155,10 @@ def pytest_terminal_summary_once(terminalreporter: pytest.TerminalReporter) -> G
     option, stats = terminalreporter.config.option, terminalreporter.stats
     reports = [*stats.get("error", ()), *stats.get("failed", ())]
     some_are_hidden = option.tbstyle not in ("no", "line") and not option.fulltrace and terminalreporter.verbosity < 2
-    if some_are_hidden and any(getattr(report, _CAUSE, "") for report in reports):
+    if some_are_hidden and any(map(_is_explained, reports)):
         from samedevice.doors.pytest_causes import show_once
 
-        _hidden.update(show_once(stats, _SECTION))
+        terminalreporter.config.stash[_all_reports] = show_once(stats, _SECTION)
     try:
         return (yield)
     finally:
@@ -156,8 +166,8 @@ def pytest_terminal_summary_once(terminalreporter: pytest.TerminalReporter) -> G
 
 
 def _show_all(terminalreporter: pytest.TerminalReporter) -> None:
-    terminalreporter.stats.update(_hidden)
-    _hidden.clear()
+    everything: dict[str, list[Any]] = terminalreporter.config.stash.get(_all_reports, {})
+    terminalreporter.stats.update(everything)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -173,7 +183,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_exception_interact(node: pytest.Item | pytest.Collector, call: pytest.CallInfo[Any], report: Any) -> None:
     """A debugger begins at the program's own line, as on CUDA: `--pdb` goes to where the traceback ends."""
-    if call.excinfo is None or node.config.option.fulltrace or _SECTION not in dict(report.sections):
+    if call.excinfo is None or node.config.option.fulltrace or not _is_explained(report):
         return
     entry: TracebackType | None = call.excinfo.tb
     last = call.excinfo.tb
@@ -313,41 +323,6 @@ def _of_a_doctest(error: BaseException) -> "doctest.UnexpectedException | None":
             if isinstance(failure, module.UnexpectedException):
                 return failure
     return None
-
-
-def _said(error: BaseException) -> str:
-    """The diagnosis as text, or ""; a fault of the doctor's never hides the test's own."""
-    try:
-        diagnosis = _diagnosis(error)
-        if diagnosis is None:
-            return ""
-        from samedevice.doctor.report import as_text, terminal_width
-
-        return as_text(diagnosis, width=terminal_width(80))  # as pytest has it
-    except Exception as fault:
-        return f"This error could not be explained: samedevice itself failed ({type(fault).__name__}: {fault})."
-
-
-def _cause(error: BaseException) -> str:
-    """What tests that fail for one cause share, or ""."""
-    from samedevice.doors.pytest_causes import cause_of
-
-    try:
-        diagnosis = _diagnosis(error)
-        return cause_of(diagnosis) if diagnosis else ""
-    except Exception:  # `_said` tells of the doctor's own faults
-        return ""
-
-
-def _annotations(error: BaseException) -> str:
-    """The diagnosis as annotations of GitHub Actions, or ""."""
-    from samedevice.doctor.annotations import as_annotations
-
-    try:
-        diagnosis = _diagnosis(error)
-        return as_annotations(diagnosis) if diagnosis else ""
-    except Exception:  # `_said` tells of the doctor's own faults
-        return ""
 
 
 def _hide_the_simulation() -> None:
