@@ -1,12 +1,16 @@
-# Every command makes .venv when it is missing and installs what it needs, once; nothing has to be run before it.
+# Every command makes its environment when it is missing and installs what it needs, once; nothing has to be run before it.
+#   .venv          everything for every day, and for a release
+#   .venv-torch-N  PyTorch's CUDA build of release N: test-torch, test-errors, record (several GB)
+#   .venv-clients  other people's libraries: test-clients, test-suites
+#   .venv-colab    Colab's versions: test-colab (several GB)
 # On Linux without a GPU, PyTorch's smaller CPU build: PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu make test
 
 PYTHON = python3
-# Of torch, for test-torch and record: as tested otherwise, unless named.
+# Of torch, for .venv-torch-N: as tested otherwise, unless named.
 VERSION = $(shell sed -n 's/^torch==//p' constraints.txt)
-# pip with one line instead of hundreds.
-PIP = tools/quiet_pip.py
-PIP_INSTALL = $(PIP) -c constraints.txt
+# Quiet: what goes wrong is said all the same, in pip's own words.
+PIP_INSTALL = -m pip install -q
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Where a machine is so busy that mypy's workers do not begin within three seconds, mypy ends with 2: then without them.
 # A file of tests is one process's, since its tests share what is slow to make.
 SIDE_BY_SIDE = -n 2 --dist loadfile --no-loadscope-reorder
@@ -28,7 +32,7 @@ endif
 .DELETE_ON_ERROR:
 # Reached through two patterns, it would be removed as a mere step on the way.
 .PRECIOUS: %/bin/pip
-.PHONY: help site test test-rest check build offline install notebooks test-gpu verify test-cuda-build test-errors test-colab test-torch test-clients test-suites test-mutation doctor test-robustness bench lighthouse record card pictures wheel test-wheel test-dist repository hashes audit
+.PHONY: help site test test-rest check build install notebooks test-gpu verify test-errors test-colab test-torch test-clients test-suites test-mutation doctor test-robustness bench record pictures wheel test-wheel test-dist repository
 
 help: ## say what the commands for every day do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
@@ -56,9 +60,6 @@ check: .venv/.everything ## one lesson: execute and store it, compare it, test i
 build: .venv/.site ## build the site into site/
 	.venv/bin/mkdocs build --strict
 
-offline: .venv/.site ## build the site as one zip for reading from a disk: same-device-offline.zip
-	@.venv/bin/python tools/offline.py
-
 install: .venv/.everything # install everything into .venv, run nothing
 	@echo "Everything is in .venv."
 
@@ -71,27 +72,23 @@ test-gpu: .venv/.everything ## run the notebooks on this machine's GPUs and writ
 verify: .venv/.everything ## run the notebooks on simulated GPUs and write results/simulated.json
 	@.venv/bin/python tools/verify.py simulated
 
-test-cuda-build: .venv-cuda/.everything # simulation and notebooks on PyTorch's CUDA build (in .venv-cuda, several GB)
-	.venv-cuda/bin/pytest tests/simulation
-	SAMEDEVICE_GPUS=simulated .venv-cuda/bin/pytest --nbval notebooks
+test-errors: .venv-torch-$(VERSION)/.everything # each error of the lessons against PyTorch's CUDA build (no GPU needed)
+	@tools/record/record.sh .venv-torch-$(VERSION)/bin/python -m record.lessons
 
-test-errors: .venv-cuda/.everything # each error of the lessons against PyTorch's CUDA build (no GPU needed; in .venv-cuda, several GB)
-	@tools/record/record.sh .venv-cuda/bin/python tools/errors.py
-
-test-colab: .venv/.everything .venv-colab/.everything # the lessons as Colab runs them, with its versions (in .venv-colab, several GB)
+test-colab: .venv/.everything .venv-colab/.everything # the lessons as Colab runs them, with its versions
 	@.venv/bin/python tools/colab.py
 
-test-torch: .venv-torch-$(VERSION)/.everything # simulation and notebooks on another torch: make test-torch VERSION=2.15.0 (own venv)
+test-torch: .venv-torch-$(VERSION)/.everything # simulation and notebooks on PyTorch's CUDA build, or another's: make test-torch VERSION=2.15.0
 	SAMEDEVICE_GPUS=simulated .venv-torch-$(VERSION)/bin/pytest --nbval tests/simulation tests/conformance notebooks $(SIDE_BY_SIDE)
 
-test-clients: .venv-clients/.everything # transformers, accelerate, Lightning and others on simulated GPUs (in .venv-clients)
+test-clients: .venv-clients/.everything # transformers, accelerate, Lightning and others on simulated GPUs
 	.venv-clients/bin/pytest -c tests/clients/pytest.ini tests/clients
 
-test-suites: .venv-suites/.everything # public packages' own test suites on a simulated GPU (in .venv-suites); writes results/suites.json
-	@.venv-suites/bin/python tools/suites.py
+test-suites: .venv-clients/.everything # public packages' own test suites on a simulated GPU; writes results/suites.json
+	@.venv-clients/bin/python tools/suites.py
 
-test-mutation: .venv/.everything # break fixes, messages and checks on purpose: a test must be red each time; writes results/mutation.json (one lesson: NB=...)
-	@PYTHONPATH=tools .venv/bin/python -m mutation $(NB)
+test-mutation: .venv/.everything # break fixes and messages of the lessons on purpose: a test must be red each time; writes results/mutation.json (one lesson: NB=...)
+	@.venv/bin/python tools/mutation.py $(NB)
 
 doctor: .venv/.everything # how often the doctor is right about programs in the style of real code; writes results/doctor.json
 	@.venv/bin/python tools/real_programs.py
@@ -102,105 +99,57 @@ test-robustness: .venv/.everything # 10,000 random programs on simulated GPUs, a
 bench: .venv/.everything # what a simulated GPU costs beside plain CPU tensors; writes results/bench.json (a minute)
 	@OMP_NUM_THREADS=1 .venv/bin/python tools/bench.py
 
-lighthouse: .venv/.site tools/lighthouse/node_modules/.package-lock.json # Lighthouse's scores of a page of each kind; writes results/lighthouse.json (ten minutes; needs Node)
-	@PYTHONPATH=tools .venv/bin/python -m lighthouse.measure
+record: .venv-torch-$(VERSION)/.everything # ask PyTorch's CUDA build what the simulation must answer (no GPU needed)
+	tools/record/record.sh .venv-torch-$(VERSION)/bin/python
 
-record: .venv-cuda-$(VERSION)/.everything # ask PyTorch's CUDA build what the simulation must answer (no GPU needed, several GB)
-	tools/record/record.sh .venv-cuda-$(VERSION)/bin/python
-
-card: .venv/.everything # draw docs/assets/card.png, shown beside links to the site, from card.svg and logo.svg (in Chromium)
-	@.venv/bin/python tools/card.py
-
-pictures: .venv/.everything # make the README's pictures of what really runs: a terminal and the paste box (in Chromium)
+pictures: .venv/.everything # make the README's pictures of what really runs, and the one beside links from card.svg (in Chromium)
 	@.venv/bin/python tools/pictures.py
 
-wheel: .venv-release/.everything # build the wheel and the source distribution into dist/
+wheel: .venv/.everything # build the wheel and the source distribution into dist/
 	@rm -rf dist
-	@.venv-release/bin/python -m build --no-isolation --quiet
-	@.venv-release/bin/twine check --strict dist/*
+	@.venv/bin/hatchling build
+	@.venv/bin/twine check --strict dist/*
 
 test-wheel: wheel # build, install what was built into an empty environment elsewhere, and run it there (minutes; PyTorch is the large part)
-	@.venv-release/bin/pytest -c tests/wheel/pytest.ini tests/wheel
+	@.venv/bin/pytest -c tests/wheel/pytest.ini tests/wheel
 
-test-dist: .venv-release/.everything # the same with the wheel that is in dist/ already: a release tests the very file that it publishes
-	@.venv-release/bin/pytest -c tests/wheel/pytest.ini tests/wheel
+test-dist: .venv/.everything # the same with the wheel that is in dist/ already: a release tests the very file that it publishes
+	@.venv/bin/pytest -c tests/wheel/pytest.ini tests/wheel
 
 repository: .venv/bin/pip ## once, before the first push: make repository URL=https://github.com/OWNER/NAME (a fork needs no such thing)
 	@.venv/bin/python tools/repository.py $(URL)
 
-hashes: .venv-tools/.everything ## write requirements/*.txt anew, with the hashes of the versions in constraints.txt
-	@.venv-tools/bin/python tools/hashes.py
-
-# --strict: a version that nobody could judge is a failure, too. torch is in constraints.txt alone, which has no hashes.
-PIP_AUDIT = -m pip_audit --strict --disable-pip --progress-spinner=off
-
-audit: .venv-tools/.everything # ask PyPI for known vulnerabilities of the versions pinned
-	@.venv-tools/bin/python $(PIP_AUDIT) --no-deps --requirement constraints.txt
-	@.venv-tools/bin/python $(PIP_AUDIT) --requirement requirements/release.txt --requirement requirements/tools.txt
-
-# Stamps: a command repeated installs nothing until these files change. What is installed, and how, is in tools/install.py.
-.venv/.site: pyproject.toml requirements/site.txt | .venv/bin/pip
-	@echo "Installing what the site needs into .venv (once, under a minute)."
-	@.venv/bin/python tools/install.py site
+# Stamps: a command repeated installs nothing until these files change.
+.venv/.site: pyproject.toml constraints.txt | .venv/bin/pip
+	@echo "Installing what the site needs into .venv (once; pip is silent for about a minute)."
+	@.venv/bin/python $(PIP_INSTALL) -c constraints.txt -e '.[site]'
 	@touch $@
 
-.venv/.everything: pyproject.toml requirements/test.txt constraints.txt | .venv/bin/pip
-	@echo "Installing everything into .venv (once, a minute or more; PyTorch is the large part)."
-	@.venv/bin/python tools/install.py everything
+.venv/.everything: pyproject.toml constraints.txt | .venv/bin/pip
+	@echo "Installing everything into .venv (once; pip is silent for a minute or more; PyTorch is the large part)."
+	@.venv/bin/python $(PIP_INSTALL) -c constraints.txt -e '.[test]'
 	@touch $@ .venv/.site
 
-.venv-tools/.everything: requirements/tools.txt | .venv-tools/bin/pip
-	@echo "Installing uv and pip-audit into .venv-tools (once, under a minute)."
-	@.venv-tools/bin/python $(PIP_INSTALL) --require-hashes --no-deps --only-binary :all: -r requirements/tools.txt
+# On Linux the CUDA build is the one without an ending, which two equals signs would take for the same as 2.15.0+cpu. So
+# there are three, and no second index. VERSION wins over the pins of torch, and of setuptools, of which some versions of
+# torch want an older one.
+.venv-torch-%/.everything: pyproject.toml constraints.txt | .venv-torch-%/bin/pip
+	@echo "Installing torch $* and what the tests need into .venv-torch-$* (once; several GB, and pip is silent meanwhile)."
+	@grep -vE '^(torch|setuptools)==' constraints.txt > .venv-torch-$*/constraints.txt
+	@env -u PIP_EXTRA_INDEX_URL .venv-torch-$*/bin/python $(PIP_INSTALL) -c .venv-torch-$*/constraints.txt 'torch===$*' -e '.[test]'
 	@touch $@
 
-# A second index must not offer the CPU build here, hence the unset.
-.venv-cuda/.everything: pyproject.toml constraints.txt | .venv-cuda/bin/pip
-	@echo "Installing PyTorch's CUDA build into .venv-cuda (once; several GB)."
-	@env -u PIP_EXTRA_INDEX_URL .venv-cuda/bin/python $(PIP_INSTALL) -e '.[test]'
-	@.venv-cuda/bin/python -c 'import torch, sys; sys.exit(not torch.version.cuda and "pip found no CUDA build of torch: PyTorch has one for Linux only, or pip.conf names an index with the CPU build.")'
+.venv-clients/.everything: pyproject.toml constraints.txt tests/clients/requirements.txt | .venv-clients/bin/pip
+	@echo "Installing other people's libraries into .venv-clients (once; pip is silent for a minute or more)."
+	@.venv-clients/bin/python $(PIP_INSTALL) -c constraints.txt -e '.[torch]' -r tests/clients/requirements.txt
 	@touch $@
 
 # Colab has Python 3.13: taken where there is one.
 .venv-colab/bin/pip: PYTHON = $(shell python3.13 --version >/dev/null 2>&1 && echo python3.13 || echo python3)
 .venv-colab/.everything: tests/colab/requirements.txt | .venv-colab/bin/pip
-	@echo "Installing Colab's versions into .venv-colab (once; several GB)."
-	@env -u PIP_EXTRA_INDEX_URL .venv-colab/bin/python $(PIP) -r tests/colab/requirements.txt
+	@echo "Installing Colab's versions into .venv-colab (once; several GB, and pip is silent meanwhile)."
+	@env -u PIP_EXTRA_INDEX_URL .venv-colab/bin/python $(PIP_INSTALL) -r tests/colab/requirements.txt
 	@.venv-colab/bin/python -c 'import torch, sys; sys.exit(not torch.version.cuda and "pip found no CUDA build of torch: PyTorch has one for Linux only, or pip.conf names an index with the CPU build.")'
-	@touch $@
-
-# VERSION wins over the pins of torch, and of setuptools, of which some versions of torch want an older one.
-.venv-torch-%/.everything: pyproject.toml constraints.txt | .venv-torch-%/bin/pip
-	@echo "Installing torch $* and the tests' needs into .venv-torch-$* (once; several GB where pip takes a CUDA build)."
-	@grep -vE '^(torch|setuptools)==' constraints.txt > .venv-torch-$*/constraints.txt
-	@.venv-torch-$*/bin/python $(PIP) -c .venv-torch-$*/constraints.txt 'torch==$*' -e '.[test]'
-	@touch $@
-
-.venv-clients/.everything: pyproject.toml constraints.txt tests/clients/requirements.txt | .venv-clients/bin/pip
-	@echo "Installing transformers, accelerate, Lightning and others into .venv-clients (once, a minute or more)."
-	@.venv-clients/bin/python $(PIP_INSTALL) -e '.[torch]' -r tests/clients/requirements.txt
-	@touch $@
-
-.venv-suites/.everything: pyproject.toml constraints.txt tests/suites/requirements.txt | .venv-suites/bin/pip
-	@echo "Installing the packages and what their tests need into .venv-suites (once, a minute or more)."
-	@.venv-suites/bin/python $(PIP_INSTALL) -e '.[torch]' -r tests/suites/requirements.txt
-	@touch $@
-
-.venv-release/.everything: requirements/release.txt | .venv-release/bin/pip
-	@echo "Installing what builds a release into .venv-release (once, under a minute)."
-	@.venv-release/bin/python $(PIP) --require-hashes --no-deps --only-binary :all: -r requirements/release.txt
-	@touch $@
-
-# Three equals signs, and no second index: 2.15.0+cpu is 2.15.0 to two.
-.venv-cuda-%/.everything: | .venv-cuda-%/bin/pip
-	@echo "Installing PyTorch's CUDA build, torch $*, into .venv-cuda-$* (once; several GB)."
-	@env -u PIP_EXTRA_INDEX_URL .venv-cuda-$*/bin/python $(PIP) 'torch===$*' numpy expecttest pyyaml
-	@touch $@
-
-tools/lighthouse/node_modules/.package-lock.json: tools/lighthouse/package-lock.json
-	@command -v npm >/dev/null || { echo "npm is missing: install Node.js 20 or newer, which brings it." >&2; exit 2; }
-	@echo "Installing Lighthouse into tools/lighthouse/node_modules (once, under a minute)."
-	@cd tools/lighthouse && npm ci --ignore-scripts --no-audit --no-fund
 	@touch $@
 
 # pip is the last thing that venv installs: where it is, the environment is whole.

@@ -1,11 +1,14 @@
-"""Make the README's two pictures, docs/assets/terminal.svg and paste-box.png, of what really runs: `make pictures`.
+"""Make the README's two pictures, of what really runs, and the one that platforms show beside links: `make pictures`.
 
-A terminal runs `samedevice run train.py`, and the home page gets the traceback that this program ends in. Of each
-picture the text is kept in it, so that a test can tell when it has to be made anew.
+In terminal.svg a terminal runs `samedevice run train.py`, and in paste-box.png the home page gets the traceback that
+this program ends in; card.png is card.svg with the logo. All are in docs/assets and kept in git, because the site is
+built without a browser, and fonts differ between machines. Each picture holds what it was made of, so that a test can
+tell when it has to be made anew.
 """
 
 import contextlib
 import functools
+import hashlib
 import http.server
 import io
 import os
@@ -24,8 +27,10 @@ from rich.console import Console
 from rich.text import Text
 
 ROOT = Path(__file__).resolve().parents[1]
-TERMINAL = ROOT / "docs/assets/terminal.svg"
-PASTE_BOX = ROOT / "docs/assets/paste-box.png"
+ASSETS = ROOT / "docs/assets"
+TERMINAL = ASSETS / "terminal.svg"
+PASTE_BOX = ASSETS / "paste-box.png"
+CARD = ASSETS / "card.png"
 COMMAND = "samedevice run train.py"
 PROGRAM = """\
 import torch
@@ -39,6 +44,7 @@ for batch in torch.randn(3, 8, 4):
 _COLUMNS = 96
 _STYLES = {"+": "green", "- ": "red"}  # of the lines to change, by how they begin
 _SCREEN: ViewportSize = {"width": 760, "height": 900}
+_CARD: ViewportSize = {"width": 1200, "height": 630}
 
 
 def said() -> str:
@@ -73,6 +79,11 @@ def terminal(printed: str) -> str:
 def traceback_of(printed: str) -> str:
     """Of what the command printed, the traceback."""
     return printed[printed.index("Traceback (most recent call last):") :]
+
+
+def drawing() -> str:
+    """Return a digest of card.svg and of the logo that it shows."""
+    return hashlib.sha256(b"".join((ASSETS / name).read_bytes() for name in ("card.svg", "logo.svg"))).hexdigest()
 
 
 def show_diagnosis(page: Page, address: str, pasted: str) -> Locator:
@@ -111,14 +122,23 @@ def main() -> int:
         with _served(site) as address:
             shown = show_diagnosis(page, address, traceback_of(printed))
             screenshot, text = shown.screenshot(), shown.inner_text()
+        drawn = browser.new_page(viewport=_CARD)
+        drawn.goto((ASSETS / "card.svg").as_uri())
+        card = drawn.screenshot()
         browser.close()
-    source = PngImagePlugin.PngInfo()
-    source.add_itxt("Text", text)
-    picture = Image.open(io.BytesIO(screenshot)).convert("RGB").quantize(64, dither=Image.Dither.NONE)
-    picture.save(PASTE_BOX, optimize=True, pnginfo=source)
-    for made in (TERMINAL, PASTE_BOX):
+    store(PASTE_BOX, screenshot, "Text", text)
+    store(CARD, card, "Source", drawing())
+    for made in (TERMINAL, PASTE_BOX, CARD):
         print(f"{made.relative_to(ROOT)}: {made.stat().st_size / 1000:.0f} kB")
     return 0
+
+
+def store(path: Path, screenshot: bytes, key: str, made_of: str) -> None:
+    """Store a screenshot with what it was made of. 64 colours are enough for flat shapes and the edges of letters."""
+    source = PngImagePlugin.PngInfo()
+    source.add_itxt(key, made_of)
+    picture = Image.open(io.BytesIO(screenshot)).convert("RGB").quantize(64, dither=Image.Dither.NONE)
+    picture.save(path, optimize=True, pnginfo=source)
 
 
 if __name__ == "__main__":

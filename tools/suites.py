@@ -1,6 +1,6 @@
 """Public test suites, unchanged, on a simulated GPU: prints a table and writes it to results/suites.json.
 
-Each package's tests come from its own sdist on PyPI, of the version that tests/suites/requirements.txt pins. They run
+Each package's tests come from its own sdist on PyPI, of the version that tests/clients/requirements.txt pins. They run
 twice in the environment of `make test-suites`: as on any machine without a GPU, and with `--simulate-cuda 1`. A test
 that fails only the second time has found a fault in the package or in its test (tests/suites/found.toml says which line
 and why), or it is ours: then this exits with 1. One package only: `tools/suites.py skorch`.

@@ -211,7 +211,7 @@ async function open(explorer) {
     if (line && !found.missing) {
       nodes.push(element("h2", {}, "As Python"), element("pre", { class: "explorer__code" }, element("code", {}, line)));
     }
-    const share = [line && !found.missing && ["Copy this line", line], ["Copy a link", new URL(link, published()).href]];
+    const share = [line && !found.missing && ["Copy this line", line], ["Copy a link", new URL(link, location).href]];
     const buttons = share.filter(Boolean).map(([text, copied]) => copier(text, copied));
     nodes.push(element("p", { class: "explorer__copy" }, ...buttons));
     panel.replaceChildren(...nodes);
@@ -364,8 +364,6 @@ function radio(name, value, text, checked, title, device) {
   return element("span", {}, input, shown);
 }
 
-// Read from a disk, the page's own address is of no use to others.
-const published = () => (location.protocol === "file:" ? document.querySelector("link[rel=canonical]").href : location);
 const chip = (device) => element("span", { class: `explorer__chip ${colour(device)}` }, sign(device), device);
 const colour = (device) => device.replace(":", "-");
 const size = (shape) => `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`;

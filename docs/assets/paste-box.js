@@ -111,9 +111,7 @@ function attend(panel) {
     history.replaceState(null, "", LINK + encodeURIComponent(text));
     const held = text.length < box.value.length ? ` It holds the last ${SHARED.toLocaleString("en")} characters.` : "";
     try {
-      // A file of this disk is of no use to others.
-      const page = location.protocol === "file:" ? document.querySelector("link[rel=canonical]") : location;
-      await navigator.clipboard.writeText(page.href.split("#")[0] + location.hash);
+      await navigator.clipboard.writeText(location.href);
       shared.textContent = `Link copied.${held}`;
     } catch {
       shared.textContent = `The link is in the address bar: copy it there.${held}`;

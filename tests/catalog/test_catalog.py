@@ -3,6 +3,7 @@
 
 import functools
 import importlib.resources
+import json
 import re
 import shutil
 import subprocess
@@ -21,9 +22,8 @@ FOLDER = ROOT / "src" / "samedevice" / "catalog"
 
 # A whole catalog, small enough to be read again for every mistake that is put into it.
 MESSAGE = r"""
-[[message]]
-id = "SD999"
 title = "The flux differs"
+subject = "fluxes"
 raised = "flux.cpp"
 says = ["The flux of {device} differs.", "Fluxes differ."]
 patterns = ['the flux of (?P<device>\w{1,9}) differs from all others']
@@ -31,22 +31,26 @@ texts = [{torch = "2.13.0", text = "the flux of cpu differs from all others"}]
 base = "flux"
 causes = [{id = "old_flux", points = 1, when = {device = "c.u"}, because = "It is on {device}."}]
 
-[[message.example]]
+[[example]]
 text = "RuntimeError: the flux of cpu differs from all others"
 reads = {device = "cpu"}
 first = "old_flux"
 """
 FILES = {
-    "messages/flux.toml": MESSAGE,
-    "messages/other.toml": """
-[[message]]
-id = "SD998"
+    "messages/SD999.toml": MESSAGE,
+    "messages/SD998.toml": """
 title = "The flow stopped"
+subject = "fluxes"
 raised = "flow.cpp"
 says = ["No flow."]
 patterns = ["the flow has stopped"]
 texts = [{torch = "2.13.0", text = "the flow has stopped"}]
 causes = [{id = "no_flow", points = 1}]
+""",
+    "subjects.toml": """
+[[subject]]
+name = "fluxes"
+heading = "All fluxes"
 """,
     "bases.toml": """
 [[base]]
@@ -64,8 +68,10 @@ $ flux --old
 flux = {name}(1)
 \'\'\'
 after = \'\'\'
-flux = new({name})
+old = {name}(1)
+flux = new(old)
 \'\'\'
+link = "https://example.org/fluxes"
 confirm = "Print `flux.age`."
 sign = "`flux.age` is high."
 lesson = "01-flux"
@@ -179,19 +185,34 @@ def test_the_command_prints_a_line_a_mistake_and_fails(copy, capsys):
     assert re.fullmatch(r"claims\.toml: [\w-]+: verdict: 'wrong' should be one of: false, .*", second)
 
 
+def test_the_command_tells_the_number_of_a_new_message(flux, capsys):
+    (flux / "messages/SD999.toml").rename(flux / "messages/SD041.toml")
+    (flux / "messages/SD998.toml").rename(flux / "messages/SD003.toml")
+    assert check.main("--next") == 0
+    assert capsys.readouterr().out == "SD042\n"
+
+
+def test_the_command_refuses_what_it_does_not_know(capsys):
+    assert check.main("--last") == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == "python -m samedevice.catalog takes nothing, or --next for the number of a new message.\n"
+
+
 def test_the_small_catalog_is_right_before_it_is_spoilt(flux, capsys):
     assert check.main() == 0
     assert capsys.readouterr().out.startswith("2 messages with 3 texts, 3 causes, 1 clues, ")
 
 
-F = "messages/flux.toml"
+F = "messages/SD999.toml"
 PATTERN = r"'the flux of (?P<device>\w{1,9}) differs from all others'"
 MISTAKES = [
     # what, file, old, new, and of the mistake: entry, key, words
-    ("not TOML", F, "[[message]]", "[[message", "", "", "not TOML in UTF-8: "),
-    ("a string not closed", F, 'title = "The', 'title = The', "", "", "(at line 4, column 9)"),
-    ("another table", F, "[[message]]", "[[mesage]]", "", "mesage", "entries of this file are called message"),
-    ("no entries", F, "[[message]]\n", "[message]\n", "", "message", "write [[message]] before each"),
+    ("not TOML", F, "[[example]]", "[[example", "", "", "not TOML in UTF-8: "),
+    ("a string not closed", F, 'title = "The', 'title = The', "", "", "(at line 2, column 9)"),
+    ("another table", "bases.toml", "[[base]]", "[[basis]]", "", "basis", "entries of this file are called base"),
+    ("no entries", "bases.toml", "[[base]]\n", "[base]\n", "", "base", "write [[base]] before each"),
+    ("an id that the file's name is already", F, "title =", 'id = "SD999"\ntitle =', "SD999", "id", "unknown key"),
     ("an unknown key", F, "title =", "tilte =", "SD999", "tilte", "do you mean title?"),
     ("a missing key", F, 'raised = "flux.cpp"\n', "", "SD999", "raised", "missing"),
     ("a string for a list", F, f"patterns = [{PATTERN}]", f"patterns = {PATTERN}", "SD999", "patterns", "should be a list"),
@@ -203,8 +224,7 @@ MISTAKES = [
     ("a string in a list of tables", F, '{torch = "2.13.0", text = "the flux of cpu differs from all others"}', '"the flux"', "SD999", "texts 1", "should be a table"),
     ("an unknown key inside", F, "points = 1", "point = 1", "SD999", "causes 1, point", "do you mean points?"),
     ("a key inside that is missing", F, 'reads = {device = "cpu"}\n', "", "SD999", "example 1, reads", "missing"),
-    ("an id of another form", F, '"SD999"', '"SD99"', "SD99", "id", "SD and three digits"),
-    ("an id that is taken", "messages/other.toml", '"SD998"', '"SD999"', "SD999", "id", "taken by another entry, in messages/flux.toml"),
+    ("an id that is taken", "causes.toml", '"weak_flux"', '"old_flux"', "old_flux", "id", "taken by another entry, in causes.toml"),
     ("a cause's id of another form", "causes.toml", '"old_flux"', '"old-flux"', "old-flux", "id", "with underscores"),
     ("a slug of another form", "lessons.toml", "01-flux", "flux", "flux", "slug", "two digits"),
     ("no pattern", F, PATTERN, "", "SD999", "patterns", "give at least one"),
@@ -213,6 +233,9 @@ MISTAKES = [
     ("a pattern with a line end", F, "the flux of", r"the flux\nof", "SD999", "patterns 1", "never matches"),
     ("a pattern with two blanks", F, "differs from all others'", "differs  from'", "SD999", "patterns 1", "never matches"),
     ("a pattern that tries all", F, "'the flux of ", r"'\w{1,99} flux of ", "SD999", "patterns 1", "write \\b before it"),
+    ("a subject that is not there", F, 'subject = "fluxes"', 'subject = "flux"', "SD999", "subject", "do you mean fluxes?"),
+    ("a subject like no other", F, 'subject = "fluxes"', 'subject = "water"', "SD999", "subject", "known are fluxes"),
+    ("a subject of no message", "subjects.toml", '"fluxes"', '"waters"', "waters", "name", "no message names this subject"),
     ("a base that is not there", F, 'base = "flux"', 'base = "fluxx"', "SD999", "base", "do you mean flux?"),
     ("no fallback sentence", F, ', "Fluxes differ."', "", "SD999", "says 1", "add one without {names}"),
     ("a sentence too many", F, '"Fluxes differ."', '"a", "b"', "SD999", "says 2", "never used"),
@@ -220,6 +243,8 @@ MISTAKES = [
     ("no sentence", F, '["The flux of {device} differs.", "Fluxes differ."]', "[]", "SD999", "says", "at least one"),
     ("code not closed", F, '"Fluxes differ."', '"`Fluxes differ."', "SD999", "says 2", "a ` is not closed"),
     ("an empty title", F, '"The flux differs"', '""', "SD999", "title", "empty"),
+    ("an empty sentence", F, '"Fluxes differ."', '""', "SD999", "says 2", "empty"),
+    ("a text of no release", F, 'torch = "2.13.0"', 'torch = ""', "SD999", "texts 1, torch", "name the release, or any"),
     ("no text", F, '[{torch = "2.13.0", text = "the flux of cpu differs from all others"}]', "[]", "SD999", "texts", "empty"),
     ("a cause that is not there", F, 'id = "old_flux"', 'id = "old_fluxx"', "SD999", "causes 1, id", "do you mean old_flux?"),
     ("a condition on no name", F, 'device = "c.u"', 'devise = "c.u"', "SD999", "causes 1, when, devise", "mean device?"),
@@ -238,13 +263,27 @@ MISTAKES = [
     ("a base's name", "bases.toml", "points = 0.5}", 'points = 0.5, when = {op = "a"}}', "flux", "causes 1, when, op", "no pattern reads it"),
     ("a cause of no message", "causes.toml", '"weak_flux"', '"wet_flux"', "wet_flux", "id", "no message can have this cause"),
     ("a lesson that is not there", "causes.toml", 'lesson = "01-flux"\nunraised = "No', 'lesson = "01-flu"\nunraised = "No', "old_flux", "lesson", "do you mean 01-flux?"),
-    ("the same lines", "causes.toml", "$ flux --old\nflux = old_flux(1)\n", "flux = new(old_flux)\n", "old_flux", "after", "the same as before"),
+    ("the same lines", "causes.toml", "$ flux --old\nflux = old_flux(1)\n", "old = old_flux(1)\nflux = new(old)\n", "old_flux", "after", "the same as before"),
+    ("one line", "causes.toml", "$ flux --old\n", "", "old_flux", "before", "a fix has 2 to 10 lines, and this has 1"),
+    ("many lines", "causes.toml", "flux = new(old)\n", "flux = new(old)\n" * 11, "old_flux", "after", "and this has 12"),
+    ("a fix for one GPU", "causes.toml", "flux = new(old)", "flux = old.cuda(1)", "old_flux", "after", "write .to(device)"),
     ("lines that are not Python", "causes.toml", "flux = old_flux(1)", "flux = old_flux(1", "old_flux", "before", "never closed in its line 2"),
     ("a long line", "causes.toml", "flux = old_flux(1)", f"flux = old({'1' * 80})", "old_flux", "before", "phones show 80"),
     ("no lines at all", "causes.toml", "before = '''\n$ flux --old\nflux = old_flux(1)\n'''\n", "", "old_flux", "after", "give before and after"),
     ("lines beside commands", "causes.toml", 'confirm = "Print', "commands = '$ flux'\nconfirm = \"Print", "old_flux", "before", "commands are shown instead"),
     ("a command without its sign", "causes.toml", 'confirm = "Print', "commands = 'flux'\nconfirm = \"Print", "old_flux", "commands", "begin each line with $"),
-    ("a cause's link", "causes.toml", 'confirm = "Print', "link = 'example.org'\nconfirm = \"Print", "old_flux", "link", "https://"),
+    ("many commands", "causes.toml", 'confirm = "Print', 'commands = """\n' + "$ flux\n" * 11 + '"""\nconfirm = "Print', "old_flux", "commands", "and this has 11"),
+    ("commands for no shell", "causes.toml", 'confirm = "Print', "commands = '# flux'\nconfirm = \"Print", "old_flux", "commands", "no line is for a shell"),
+    ("commands that no page explains", "causes.toml", 'link = "https://example.org/fluxes"', "commands = '$ flux'", "old_flux", "link", "missing"),
+    ("a cause's link", "causes.toml", '"https://example.org/fluxes"', '"example.org"', "old_flux", "link", "https://"),
+    ("nowhere to read on", "causes.toml", 'link = "https://example.org/fluxes"\n', "", "old_flux", "failure", "give the anchor of the lesson's heading"),
+    ("a title that fills a row", "causes.toml", '"Flux: old_flux"', f'"Flux: {"o" * 55}"', "old_flux", "title", "61 characters; a row has room for 60"),
+    ("a title with a full stop", "causes.toml", '"Flux: old_flux"', '"Fluxes age."', "old_flux", "title", "without a full stop"),
+    ("a title that is taken", "causes.toml", '"Flux: weak_flux"', '"Flux: old_flux"', "weak_flux", "title", "old_flux has the same"),
+    ("words that fill a page", "causes.toml", "Fluxes age.", f"Fluxes {'really ' * 124}age.", "old_flux", "why", "with `confirm` 131 words"),
+    ("a wider cause that is not there", "causes.toml", 'confirm = "Print', 'within = "weak_fluxx"\nconfirm = "Print', "old_flux", "within", "do you mean weak_flux?"),
+    ("a wider cause that is a case", "causes.toml", 'confirm = "Print', 'within = "old_flux"\nconfirm = "Print', "old_flux", "within", "is a case of old_flux itself"),
+    ("a cause that the message does not have", "causes.toml", 'unraised = "No test has a flux."', 'raises = "SD998"', "old_flux", "raises", "add it to `causes` of messages/SD998.toml, or of its base"),
     ("no message that is raised", "causes.toml", 'unraised = "No test has a flux."', "", "old_flux", "raises", "give the message"),
     ("a message that is not there", "causes.toml", 'unraised = "No test has a flux."', 'raises = "SD997"', "old_flux", "raises", "there is no message 'SD997'"),
     ("a clue's pattern", "clues.toml", "pattern = \"flux\"", "pattern = 'f\\Sux'", "clue 1", "pattern", "is not read alike"),
@@ -282,45 +321,35 @@ def test_a_file_that_is_missing_is_named(flux, name):
     assert check.mistakes() == [(name, "", "", "there is no such file")]
 
 
+@pytest.mark.parametrize("name", ["flux", "SD99", "sd999", "SD1000"])
+def test_a_file_of_messages_with_a_name_that_is_no_number_is_named(flux, name):
+    (flux / "messages/SD998.toml").rename(flux / f"messages/{name}.toml")
+    text = "the file should be called SD and three digits, such as SD001.toml"
+    assert check.mistakes() == [(f"messages/{name}.toml", "", "", text)]
+
+
 def test_a_message_without_any_cause_is_named(flux):
-    replaced(flux / "messages/flux.toml", 'base = "flux"\n', "")
-    text = (flux / "messages/flux.toml").read_text("utf-8")
-    (flux / "messages/flux.toml").write_text(re.sub(r"causes = .*\n", "", text).replace("old_flux", ""), "utf-8")
-    assert ("messages/flux.toml", "SD999", "causes") in [one[:3] for one in check.mistakes()]
+    replaced(flux / "messages/SD999.toml", 'base = "flux"\n', "")
+    text = (flux / "messages/SD999.toml").read_text("utf-8")
+    (flux / "messages/SD999.toml").write_text(re.sub(r"causes = .*\n", "", text).replace("old_flux", ""), "utf-8")
+    assert ("messages/SD999.toml", "SD999", "causes") in [one[:3] for one in check.mistakes()]
 
 
 def test_a_text_for_which_no_cause_holds_is_named(flux):
-    replaced(flux / "messages/flux.toml", "causes = [{", 'causes = [{id = "weak_flux", points = -3}, {')
-    replaced(flux / "messages/flux.toml", '"c.u"', '"mps"')
-    assert ("messages/flux.toml", "SD999", "texts 1") in [one[:3] for one in check.mistakes()]
+    replaced(flux / "messages/SD999.toml", "causes = [{", 'causes = [{id = "weak_flux", points = -3}, {')
+    replaced(flux / "messages/SD999.toml", '"c.u"', '"mps"')
+    assert ("messages/SD999.toml", "SD999", "texts 1") in [one[:3] for one in check.mistakes()]
 
 
-# ---- Each message's own texts
-
-
-def known(kind):
-    return [
-        pytest.param(message, one, id=f"{message.id} {number}")
-        for message in load().messages.values()
-        for number, one in enumerate(getattr(message, kind), 1)
-    ]
-
-
-@pytest.mark.parametrize(("message", "text"), known("texts"))
-def test_each_text_is_read_as_its_message(message, text):
-    diagnosis = explain(text["text"])
-    assert diagnosis.message == message
-    assert diagnosis.says.strip()
-    assert diagnosis.causes
-
-
-@pytest.mark.parametrize(("message", "example"), known("examples"))
-def test_each_example_is_read_as_it_says(message, example):
-    diagnosis = explain(example["text"])
-    assert diagnosis.message == message
-    assert {name: diagnosis.reads.get(name) for name in example["reads"]} == example["reads"]
-    if "first" in example:
-        assert diagnosis.causes[0].id == example["first"]
+def test_a_heading_that_the_lesson_does_not_have_is_named(flux, tmp_path, monkeypatch):
+    cells = [{"cell_type": "markdown", "source": ["# Fluxes\n", "\n", "## An `old` flux, renewed"]}]
+    (tmp_path / "01-flux.ipynb").write_text(json.dumps({"cells": cells}), "utf-8")
+    monkeypatch.setattr("samedevice.catalog.causes._NOTEBOOKS", tmp_path)
+    replaced(flux / "causes.toml", "link =", 'failure = "an-old-flux-renewed"\nlink =')
+    assert check.mistakes() == []
+    replaced(flux / "causes.toml", "an-old-flux-renewed", "an-old-flux")
+    text = "01-flux has no heading with the anchor 'an-old-flux'; do you mean an-old-flux-renewed?"
+    assert check.mistakes() == [("causes.toml", "old_flux", "failure", text)]
 
 
 # ---- What is around the catalog
@@ -345,20 +374,19 @@ def test_explaining_loads_nothing_heavy():
 
 def test_the_worked_example_of_contributing_is_a_message(copy):
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    entry = re.search(r"```toml\n(\[\[message\]\]\n.*?)```", text, re.DOTALL)[1]
+    entry = re.search(r"a new file, `src/samedevice/catalog/messages/.*?```toml\n(.*?)```", text, re.DOTALL)[1]
     assert len(entry.splitlines()) < 10
-    (message,) = tomllib.loads(entry)["message"]
-    (place,) = re.findall(r"at the end of `src/samedevice/catalog/(messages/\w+\.toml)`", text)
-    others = (copy / place).read_text("utf-8").replace(entry, "")  # whoever follows the example has it there
-    (copy / place).write_text(others, "utf-8")
+    (name,) = re.findall(r"a new file, `src/samedevice/catalog/messages/(SD\d{3})\.toml`", text)
+    place = copy / f"messages/{name}.toml"
+    place.unlink(missing_ok=True)  # whoever follows the example has it there
     forget()
-    assert explain(message["texts"][0]["text"]).message is None  # nothing to work out if the catalog has it
-    assert message["id"] not in load().messages
-    (copy / place).write_text(f"{others}\n{entry}", "utf-8")
+    # Nothing is to be worked out if the catalog has it.
+    assert explain(tomllib.loads(entry)["texts"][0]["text"]).message is None
+    place.write_text(entry, "utf-8")
     forget()
     assert check.mistakes() == []
     (error,) = re.findall(r'samedevice explain "(.+)"', text)
     diagnosis = explain(error)
-    assert diagnosis.message.id == message["id"]
+    assert diagnosis.message.id == name
     assert (diagnosis.reads["device"], diagnosis.reads["others"]) == ("cpu", "cuda:0")
     assert f'"{diagnosis.says}"' in text

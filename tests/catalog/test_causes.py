@@ -11,10 +11,6 @@ from samedevice.catalog import Cause, load
 from warm import run
 
 CAUSES = load().causes
-RAISED = [pytest.param(cause, id=cause.id) for cause in CAUSES.values() if cause.raises]
-ALL = [pytest.param(cause, id=cause.id) for cause in CAUSES.values()]
-COMMANDS = [pytest.param(cause, id=cause.id) for cause in CAUSES.values() if cause.commands]
-CHANGED = [pytest.param(cause, id=cause.id) for cause in CAUSES.values() if not cause.commands]
 
 # A machine without GPUs is what these are about, or all that they need.
 ON_THE_MACHINE_AS_IT_IS = {
@@ -85,48 +81,3 @@ def test_the_failing_lines_raise_the_message_that_the_cause_names(cause: Cause) 
 @pytest.mark.parametrize("cause", RUN)
 def test_the_mended_lines_run_to_their_end(cause: Cause) -> None:
     assert error_of(cause, cause.after) == ""
-
-
-@pytest.mark.parametrize("cause", RAISED)
-def test_a_message_that_a_cause_raises_counts_it_among_its_own(cause: Cause) -> None:
-    assert cause.id in {possible.id for possible in load().messages[cause.raises].causes}
-
-
-@pytest.mark.parametrize("cause", ALL)
-def test_a_cause_is_raised_or_says_why_not(cause: Cause) -> None:
-    assert bool(cause.raises) != bool(cause.unraised)
-
-
-@pytest.mark.parametrize("cause", COMMANDS)
-def test_commands_are_few_fit_a_phone_and_say_where_to_read_on(cause: Cause) -> None:
-    lines = cause.commands.strip().splitlines()
-    assert 2 <= len(lines) <= 10
-    assert max(map(len, lines)) <= 80
-    assert any(line.startswith("$ ") for line in lines)
-    assert cause.link
-
-
-@pytest.mark.parametrize("cause", CHANGED)
-def test_the_lines_are_python_differ_and_fit_a_phone(cause: Cause) -> None:
-    assert cause.before != cause.after
-    for lines in (cause.before, cause.after):
-        compile(lines, cause.id, "exec")
-        assert 2 <= len(lines.strip().splitlines()) <= 10
-        assert max(map(len, lines.splitlines())) <= 80
-
-
-@pytest.mark.parametrize("cause", ALL)
-def test_a_title_fits_a_line(cause: Cause) -> None:
-    assert len(cause.title) <= 60
-    assert not cause.title.endswith(".")
-
-
-@pytest.mark.parametrize("cause", ALL)
-def test_no_fix_hard_codes_a_gpu(cause: Cause) -> None:
-    assert ".cuda(" not in cause.after
-
-
-def test_a_narrower_cause_is_within_one_that_is_there_and_is_no_case_itself() -> None:
-    wider = [CAUSES[cause.within] for cause in CAUSES.values() if cause.within]
-    assert wider
-    assert not any(cause.within for cause in wider)

@@ -12,6 +12,7 @@ import pytest
 
 from samedevice.doors import program
 from samedevice.doors.cli import main
+from samedevice.tested_torch import TESTED
 
 RUN = ("-m", "samedevice", "run")
 NO_TORCH = (
@@ -188,7 +189,7 @@ def test_a_torch_that_is_not_pytorch_is_named(python, tmp_path):
     (tmp_path / "train.py").write_text("import torch\n")
     run = python(*RUN, "train.py")
     assert (run.returncode, run.stderr.count("\n")) == (2, 1)
-    assert f"{str(tmp_path / 'torch.py')!a}, which should be PyTorch 2.11 to 2.15 (AttributeError: " in run.stderr
+    assert f"{str(tmp_path / 'torch.py')!a}, which should be PyTorch {TESTED} (AttributeError: " in run.stderr
 
 
 BROKEN = """

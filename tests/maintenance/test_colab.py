@@ -82,7 +82,7 @@ def test_python_3_13_is_taken_where_it_runs(tmp_path, there, chosen):
     command = ["make", "--dry-run", ".venv-colab/.everything"]
     planned = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True).stdout
     assert f"\n{chosen} -m venv --clear .venv-colab\n" in planned
-    assert "env -u PIP_EXTRA_INDEX_URL .venv-colab/bin/python tools/quiet_pip.py" in planned
+    assert "env -u PIP_EXTRA_INDEX_URL .venv-colab/bin/python -m pip install" in planned
 
 
 def test_without_its_environment_it_names_its_command(monkeypatch, capsys):

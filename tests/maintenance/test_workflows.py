@@ -66,11 +66,11 @@ def test_a_token_may_read_and_a_job_that_may_more_is_listed_here():
     assert found == RIGHTS
 
 
-def test_a_job_with_more_rights_checks_nothing_out_but_the_hashes_of_what_it_installs():
+def test_a_job_with_more_rights_checks_nothing_out_but_the_versions_of_what_it_installs():
     for file, name in RIGHTS:
         job = read(ROOT / ".github/workflows" / file)["jobs"][name]
         checkouts = [step["with"] for step in job["steps"] if "checkout" in step.get("uses", "")]
-        assert [checkout["sparse-checkout"] for checkout in checkouts] == ["requirements"] * (name == "publish")
+        assert [checkout["sparse-checkout"] for checkout in checkouts] == ["constraints.txt"] * (name == "publish")
 
 
 def test_a_checkout_leaves_no_token_behind_and_no_secret_is_used(workflow, request):
@@ -121,10 +121,10 @@ def test_each_python_and_torch_that_is_promised_has_a_job():
     )
     promised = re.findall(r"Python :: (3\.\d+)", (ROOT / "pyproject.toml").read_text("utf-8"))
     assert {tested, *(row["python"] for row in rows)} == set(promised)
-    named = [row["torch"] for row in rows if row["system"] == "ubuntu-latest"] + [pinned]
-    releases = [f"2.{int(beyond) - 1}" if torch == "2.x" else torch.rpartition(".")[0] for torch in named]
+    named = [row["torch"] for row in rows if row["system"] == "ubuntu-latest"] + [f"torch=={pinned}"]
+    releases = [f"2.{int(beyond) - 1}" if torch == "torch" else torch[7:].rpartition(".")[0] for torch in named]
     assert sorted(releases) == [f"2.{minor}" for minor in range(int(oldest), int(beyond))], "each release of torch once"
-    assert {row["torch"] for row in rows if row["system"] != "ubuntu-latest"} == {pinned}
+    assert {row["torch"] for row in rows if row["system"] != "ubuntu-latest"} == {f"torch=={pinned}"}
     assert {row["system"] for row in rows} == {"ubuntu-latest", "macos-latest", "windows-latest"}
 
 
@@ -178,7 +178,7 @@ def test_zizmor_finds_what_could_be_abused(zizmor, tmp_path, before, after, audi
 
 def test_dependabot_looks_at_all_that_is_pinned():
     updates = read(ROOT / ".github/dependabot.yml")["updates"]
-    assert [update["package-ecosystem"] for update in updates] == ["pip", "github-actions", "npm"]
+    assert [update["package-ecosystem"] for update in updates] == ["pip", "github-actions"]
     folders = [folder for one in updates for folder in one.get("directories", [one.get("directory")])]
     assert all((ROOT / folder.strip("/")).is_dir() for folder in folders)
-    assert {"/", "/requirements", "/tools/lighthouse"} <= set(folders)
+    assert "/" in folders

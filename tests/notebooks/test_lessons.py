@@ -1,7 +1,23 @@
 """The form that every lesson keeps, so that it reads, runs and compares the same everywhere.
 
-A first screen, one idea with a picture, at most four failures, each with a question before it, exercises, three lines
-to remember.
+- The first cell is the first screen: the lesson's name, the exact error, one sentence on what the reader sees, and the
+  short answer in three to six lines of code. The first code cell is the same everywhere but for the number of GPUs.
+- "What is going on" explains the one idea in whole sentences. A drawing stands before anything fails: `picture` (what
+  is where), `timeline` (where it is at each step), `schedule` (what the CPU and the GPU do at the same time) or
+  `gradients` (which rank has which gradient).
+- At most four sections show a failure. A question before it says what to look at. The cell that raises it has the tag
+  `raises-exception`.
+- The fix is a cell of its own, with the tag `fix`. The next code cell shows that it works, so it fails without the fix.
+- `explain()` and `where(...)` are called as people call them, and show all that they say.
+- "A trap: ..." runs advice that is really given, and links to it.
+- Of the two exercises, the first asks for a prediction, and the second hands over a program after a real report.
+  `check` says that the answer passed or is not right yet; a hint has to be asked for, with `hint=True`.
+- "Remember" has three lines. All texts that the lesson raises come after it, folded.
+- A lesson has at most 50 cells and takes at most fifteen minutes. One that writes a program to a file or runs a command
+  calls `new_folder()` first; each command that imports torch takes two seconds or more.
+- The output must be the same on a real GPU. So random numbers are made on the CPU, those of a layer that is made on the
+  GPU included. Shapes, devices and comparisons are printed, but no `grad_fn`, and at most two digits of a computed
+  number.
 """
 
 import re

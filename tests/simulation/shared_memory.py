@@ -4,8 +4,8 @@ Each line of the files in `shared_memory` is one way: where the result `y` is, w
 that it is made of, and the code, which is an expression, or statements that assign `y`. It begins with a NumPy array
 `a`, a tensor `c` on the CPU or a tensor `g` on cuda:0; where another tensor is what is written to, it is `x`. Of a way
 that PyTorch refuses, the error stands in the place of "shared". These answers are PyTorch's CUDA build's, which can be
-asked without a GPU, because contiguous copies need no kernel: `tools/record/record.sh .venv-cuda/bin/python
-tests/simulation/shared_memory.py` asks it again, and prints what differs.
+asked without a GPU, because contiguous copies need no kernel: `tools/record/record.sh
+.venv-torch-2.13.0/bin/python tests/simulation/shared_memory.py` asks it again, and prints what differs.
 """
 
 import array

@@ -2,6 +2,9 @@
 
 op_db bound the functions when it was imported, while no simulation ran, as a library does. Where the simulation puts
 another function in the place of one, both are called: the one bound earlier and the one a program finds.
+
+An operator that fails with "found at least two devices" though all its tensors are on one GPU makes a tensor inside:
+its name goes into `_MAKE_TENSORS_INSIDE` (patches/composite.py). What cannot be compared goes into EXCEPTIONS.
 """
 
 import functools

@@ -154,6 +154,11 @@ def simulated_run(lessons: list[str]) -> dict[str, Any]:
     return run
 
 
+def link_builder(project: Path) -> None:
+    """Give a small project what builds its site: its hook looks for tools/site_build beside docs/."""
+    (project / "tools").symlink_to(ROOT / "tools")
+
+
 def with_navigation(*items: str) -> str:
     """The project's mkdocs.yml with another navigation."""
     config = (ROOT / "mkdocs.yml").read_text("utf-8")
@@ -174,6 +179,7 @@ def build_small(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Built
         project = tmp_path_factory.mktemp("project")
         config = with_navigation("index.md", "Learn: [notebooks/*.ipynb]")
         (project / "mkdocs.yml").write_text(config, encoding="utf-8")
+        link_builder(project)
         shutil.copytree(ROOT / "docs", project / "docs", ignore=shutil.ignore_patterns("*.md", "__pycache__"))
         (project / "notebooks").mkdir()
         for name, text in pages.items():

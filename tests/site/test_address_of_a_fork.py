@@ -3,7 +3,7 @@
 import subprocess
 
 import pytest
-from tests.site.conftest import ROOT, UPSTREAM, build, with_navigation
+from tests.site.conftest import ROOT, UPSTREAM, build, link_builder, with_navigation
 
 from site_build.repository import leading_here, published_address, repository
 
@@ -82,6 +82,7 @@ def test_the_text_of_a_page_leads_to_the_fork_and_nothing_else_changes():
 def test_a_fork_builds_a_site_of_its_own_without_an_edit(tmp_path):
     for name in ("docs", "notebooks"):
         (tmp_path / name).mkdir()
+    link_builder(tmp_path)
     (tmp_path / "docs/hook.py").write_bytes((ROOT / "docs/hook.py").read_bytes())
     for name in ("overrides", "assets"):
         (tmp_path / "docs" / name).symlink_to(ROOT / "docs" / name)

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from tests.site.accessibility import UNFINISHED
+from tests.site.conftest import link_builder
 
 import samedevice
 
@@ -120,15 +121,16 @@ def test_a_table_is_aligned_without_a_style_and_a_sentence_may_name_one(build_sm
 
 @pytest.fixture
 def being_edited(tmp_path):
-    """`mkdocs serve` on a home page and a copy of the package with a few messages: its address, and their file."""
+    """`mkdocs serve` on a home page and a copy of the package with one message: its address, and the message's file."""
     for name in ("mkdocs.yml", "CONTRIBUTING.md", "MAINTAINING.md"):
         shutil.copy(ROOT / name, tmp_path)
     shutil.copytree(ROOT / "docs", tmp_path / "docs", ignore=shutil.ignore_patterns("*.md", "__pycache__"))
+    link_builder(tmp_path)
     (tmp_path / "docs/index.md").write_text("# Home")
     (tmp_path / "notebooks").mkdir()
     package = shutil.copytree(Path(samedevice.__file__).parent, tmp_path / "src/samedevice")
-    messages = package / "catalog/messages/numpy.toml"
-    for other in set(messages.parent.iterdir()) - {messages}:
+    message = package / "catalog/messages/SD050.toml"
+    for other in set(message.parent.iterdir()) - {message}:
         other.unlink()
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -145,7 +147,7 @@ def being_edited(tmp_path):
         for line in serving.stderr:
             said.append(line)
             if "Serving on" in line:
-                yield line.split()[-1], messages
+                yield line.split()[-1], message
                 break
     finally:
         serving.terminate()
@@ -155,9 +157,9 @@ def being_edited(tmp_path):
 
 
 def test_while_the_site_is_served_an_edit_of_the_catalog_comes_to_the_open_page(open_page, being_edited):
-    address, messages = being_edited
+    address, message = being_edited
     page = open_page("errors/", address)
     page.locator("article h1", has_text="All errors").wait_for()
-    text = messages.read_text(encoding="utf-8")
-    messages.write_text(re.sub('(?m)^title = ".*"', 'title = "An edited title"', text, count=1), encoding="utf-8")
+    text = message.read_text(encoding="utf-8")
+    message.write_text(re.sub('(?m)^title = ".*"', 'title = "An edited title"', text, count=1), encoding="utf-8")
     page.locator("article a", has_text="An edited title").wait_for()

@@ -18,7 +18,6 @@ TAKEN = {
     "links.py": {"get_plugin_logger"},
     "navigation.py": {"Page"},
     "notebooks.py": {"File"},
-    "offline.py": {"File"},
     "page.py": {"get_toc"},
     "search_on_demand.py": {"get_plugin_logger"},
 }

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from tests.site.conftest import UPSTREAM
 
-import card
+import pictures
 
 KB = 1000
 
@@ -76,8 +76,8 @@ def test_the_picture_of_the_link_previews_is_of_the_size_that_they_name_and_ligh
 
 
 def test_the_picture_is_made_of_the_drawing_and_the_logo_as_they_are():
-    with Image.open(card.ASSETS / "card.png") as picture:
-        assert picture.text["Source"] == card.drawing(card.ASSETS), "run `make card`"
+    with Image.open(pictures.CARD) as picture:
+        assert picture.text["Source"] == pictures.drawing(), "run `make pictures`"
 
 
 def test_no_page_has_an_address_from_the_root_but_the_one_that_is_shown_at_any_depth(site, tags, root):

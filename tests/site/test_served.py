@@ -7,7 +7,7 @@ import sys
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
-from tests.site.conftest import ROOT, with_navigation
+from tests.site.conftest import ROOT, link_builder, with_navigation
 
 # As `mkdocs serve` does: in one process a build, and another after edits. Each is PATH|BEFORE|AFTER.
 PROGRAM = """
@@ -32,7 +32,7 @@ build_into(second)
 EDITS = [
     "notebooks/01-a.ipynb|Section|Renamed",  # a heading, so the contents and an anchor
     "docs/index.md|Home|House",  # in the navigation of every page
-    'src/samedevice/catalog/messages/numpy.toml|title = "|title = "Edited: ',
+    'src/samedevice/catalog/messages/SD050.toml|title = "|title = "Edited: ',
 ]
 
 
@@ -54,10 +54,11 @@ def test_after_edits_the_served_site_is_what_a_new_process_builds(tmp_path):
     shutil.copytree(ROOT / "docs", project / "docs", ignore=shutil.ignore_patterns("*.md", "__pycache__"))
     shutil.copytree(ROOT / "src/samedevice", project / "src/samedevice", ignore=shutil.ignore_patterns("__pycache__"))
     for other in (project / "src/samedevice/catalog/messages").iterdir():
-        if other.name != "numpy.toml":
+        if other.name != "SD050.toml":
             other.unlink()
     config = with_navigation("Fix an error: [index.md, errors/index.md]", "Learn: [notebooks/*.ipynb]", "claims.md")
     (project / "mkdocs.yml").write_text(config, "utf-8")
+    link_builder(project)
     (project / "docs/index.md").write_text("# Home\n\n[A](../notebooks/01-a.ipynb#section)", "utf-8")
     (project / "notebooks").mkdir()
     raised = new_output("error", ename="TypeError", evalue="can't convert cuda:0 device type tensor to numpy.")

@@ -1,6 +1,6 @@
 """Are the rules those of PyTorch's CUDA build? Random programs on it, whose devices and refusals are compared.
 
-    tools/record/record.sh .venv-cuda/bin/python -m random_programs [COUNT [SEED]]
+    tools/record/record.sh .venv-torch-2.13.0/bin/python -m random_programs [COUNT [SEED]]
 
 Without a GPU its kernels compute nothing, so values are not compared.
 """

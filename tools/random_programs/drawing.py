@@ -1,4 +1,7 @@
-"""Programs that hypothesis draws line by line, and shrinks where they differ."""
+"""Programs that hypothesis draws line by line, and shrinks where they differ.
+
+What a program may do is in KINDS, a function for each kind of line: it draws the line by strategies of hypothesis.
+"""
 
 import collections
 from collections.abc import Callable

@@ -1,18 +1,8 @@
 """The MkDocs hook: notebooks from the top-level folder and the catalog of samedevice become pages of the site.
 
-mkdocs-jupyter makes pages of notebooks; these events put right what it gets wrong, each in a module of one idea:
-repository (its address), notebooks (which files), rendering, page (headings, code, outputs), code_colours, tracebacks,
-links; guides makes pages of CONTRIBUTING.md and MAINTAINING.md; navigation makes the tabs and the lessons' groups, and
-names gives each page one name; verified says when a lesson last passed, lesson_links lead on from it, lesson_index
-lists them all, failure_pictures draws failures, and explorer_page and explorer_data bring what was recorded of
-placements. page_template fills in the pages of docs/, with figures and run_tables of what runs measured, and
-known_differences. Of the catalog, error_pages, error_index, cause_pages and claims_page make Markdown through the
-templates of templating, with texts made safe by escaping and a front_matter; message_causes says which causes a
-message's page lists, and named_devices which its devices allow; catalog_files adds all of it to the site,
-search_entries to the search, which search_on_demand loads late and puts into order; search_engines and for_agents say
-what each page is to programs, with markdown_twin; script_comments makes scripts lighter. At last valid_html puts right
-the HTML of others, and each page gets its content_security_policy. offline is what differs where the site is read from
-a disk, and served what is not done again where it is being edited.
+MkDocs calls the events below. mkdocs-jupyter makes pages of the notebooks, and Jinja templates make pages of docs/ and
+of the catalog. The events add these pages, put right what the plugin, Markdown and Material get wrong, and write what
+programs read beside the pages. Each step is a module of one idea, which says at its top what it does.
 """
 
 import gc
@@ -41,7 +31,6 @@ from site_build.links import check_links, links_to_notebooks
 from site_build.names import lesson_place, name_by_heading
 from site_build.navigation import add_home_page, expand_navigation, place_below_indexes
 from site_build.notebooks import add_guides, add_notebooks, project
-from site_build.offline import configure_offline, is_offline, lead_to_files, link_files, published, use_plain_scripts
 from site_build.page import finish_notebook
 from site_build.page_template import filled_in
 from site_build.rendering import render_notebook
@@ -99,8 +88,6 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     config.site_url = config.site_url or published_address(config.repo_url)
     forget_catalog()
     config.nav = expand_navigation(config)
-    if is_offline(config):
-        configure_offline(config)
     return config
 
 
@@ -110,7 +97,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     add_home_page(files, config)
     if _serving:
         begin_build(config, files)
-    return use_plain_scripts(files, config) if is_offline(config) else files
+    return files
 
 
 def on_nav(nav: Navigation, files: Files, **_: Any) -> Navigation:
@@ -146,10 +133,6 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
 
 
 def _finish_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    if is_offline(config):
-        assert page.canonical_url
-        page.canonical_url = published(page.canonical_url)
-        html = link_files(html)
     html = with_columns_by_class(html)
     if not page.file.src_uri.endswith(".ipynb"):
         name_by_heading(page)
@@ -169,7 +152,7 @@ def _finish_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
 
 def on_env(env: Environment, config: MkDocsConfig, files: Files, **_: Any) -> Environment:
     """Every page has its title and description by now, and lessons have them from their notebooks."""
-    if _has_twins(config):
+    if not _serving:  # programs do not come to a site that is being edited
         assert _navigation
         write_lists(config, _navigation, files)
     return env
@@ -177,7 +160,7 @@ def on_env(env: Environment, config: MkDocsConfig, files: Files, **_: Any) -> En
 
 def on_page_context(context: dict[str, Any], page: Page, config: MkDocsConfig, nav: Navigation) -> dict[str, Any]:
     context["structured_data"] = structured_data(page, config, nav)
-    if _has_twins(config):
+    if not _serving:
         context["twin"] = TWIN
         write_twin(page, config)
     return context
@@ -198,13 +181,6 @@ def on_post_build(config: MkDocsConfig) -> None:
     load_search_on_demand(Path(config.site_dir))
     order_search(Path(config.site_dir), Path(config.docs_dir, "assets/search-order.js"))
     remove_comments(Path(config.site_dir))
-    if is_offline(config):
-        lead_to_files(index)
-
-
-def _has_twins(config: MkDocsConfig) -> bool:
-    """Whether programs may come: not to a site that is being edited, and not to one that is read from a disk."""
-    return not _serving and not is_offline(config)
 
 
 def _results(config: MkDocsConfig) -> Path:

@@ -1,29 +1,11 @@
 """The list of all messages, made from the catalog through templates/catalog/messages.md.jinja: the commonest first."""
 
-import tomllib
-from importlib import resources
-
 from samedevice.catalog import Message, load
-from site_build.build_error import BuildError
 from site_build.front_matter import beginning, front_matter
 from site_build.templating import templates
 
 INDEX = "errors/index.md"
 
-_HEADINGS = {  # by the file of the catalog that has the messages
-    "common-device": "Expected all tensors to be on the same device",
-    "layers": "Layers with a check of their own",
-    "indexing": "Indexing, joining, out=",
-    "gradients": "Gradients and optimizers",
-    "numpy": "NumPy and old constructors",
-    "data": "Random generators, pinned memory, workers",
-    "machine": "The machine, the build, the process",
-    "loading": "Loading a file",
-    "parallel": "DataParallel and distributed training",
-    "compile": "torch.compile, tracing, the meta device",
-    "libraries": "Libraries",
-    "legacy": "What torch 0.1 to 1.8 said",
-}
 _OLD = "legacy"
 _COMMON = 5  # reports of a message that stands above all groups
 
@@ -49,15 +31,12 @@ def error_index() -> str:
 
 
 def _groups() -> list[tuple[str, str, list[Message]]]:
-    """The name of each file of messages, its heading, and its messages; in all, what is reported most comes first."""
+    """The name of each subject, its heading, and its messages; in all, what is reported most comes first."""
     groups = []
-    for file in (resources.files("samedevice.catalog") / "messages").iterdir():
-        rows = tomllib.loads(file.read_text(encoding="utf-8"))["message"]
-        name = file.name.removesuffix(".toml")
-        if name not in _HEADINGS:
-            raise BuildError(f"{file.name} has no heading in the error index: name one in {__name__}.")
-        messages = sorted((load().messages[row["id"]] for row in rows), key=_by_reports)
-        groups.append((name, _HEADINGS[name], messages))
+    for subject in load().subjects.values():
+        messages = [message for message in load().messages.values() if message.subject == subject.name]
+        if messages:
+            groups.append((subject.name, subject.heading, sorted(messages, key=_by_reports)))
     return sorted(groups, key=lambda group: (group[0] == _OLD, -sum(message.reports for message in group[2]), group[0]))
 
 

@@ -15,6 +15,7 @@ from site_build.message_causes import Causes
 from site_build.templating import templates
 
 _OPEN = 400  # characters of wordings that stand open; those after them are folded
+_DESCRIPTION = 220  # characters: search engines show no more
 _SOURCE = re.compile(r"(?<![\w/])(?:aten|c10|torch|torchgen)/[\w./-]+\.\w+")  # a file of PyTorch's repository
 _MAIN = "https://github.com/pytorch/pytorch/blob/main/"
 _GONE = {  # from there, since the message was of use
@@ -57,8 +58,8 @@ def _description(message: Message, causes: Causes) -> str:
     if causes.first is None:
         return f"{beginning(message.title, 100)}: what PyTorch means, the causes, and for each the lines to change."
     cause = causes.first.cause
-    likely = f"{beginning(message.title, 80)} ({message.id}). Most likely: {beginning(cause.title, 60)}"
-    return f"{likely}. Fix: {fix_in_words(cause, 70)}"
+    likely = f"{beginning(message.title, 80)} ({message.id}). Most likely: {beginning(cause.title, 60)}. Fix: "
+    return likely + fix_in_words(cause, min(70, _DESCRIPTION - len(likely)))
 
 
 def _breakable(title: str) -> str:

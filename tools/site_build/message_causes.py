@@ -6,13 +6,14 @@ message tells from the others.
 """
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from samedevice import explain
 from samedevice.catalog import Cause, Message, load
+from samedevice.doctor import Diagnosis
 from samedevice.doctor.text.rank import filled
-from site_build.named_devices import PAIRS, pairs_named, weight
+from site_build.named_devices import PAIRS, Pair, pairs_named, weight
 
 _DEVICES = {"device", "others", "between"}
 
@@ -52,39 +53,66 @@ class Causes:
 
 def causes_of(message: Message) -> Causes:
     """Return the causes of a message in the order of its page."""
-    newest = explain(message.texts[0]["text"])
-    diagnoses = [newest, *(explain(text["text"]) for text in [*message.texts[1:], *message.examples])]
-    of_message = [diagnosis for diagnosis in diagnoses if diagnosis.message and diagnosis.message.id == message.id]
+    newest, readings = _readings(message)
+    pairs = pairs_named(message, [dict(reading.reads) for reading in readings])
+    possible = _possible(message)
+    weights = {cause.id: _weights(cause, message, pairs) for cause in possible}
+    listed = [cause for cause in possible if weights[cause.id] or not pairs]
+
+    # Without devices to go by, the order is the doctor's, then the catalog's.
+    likely = [found.cause for found in newest.causes if found.cause in listed]
+    because = _reasons(message, readings)
+    rows = [Row(cause, because.get(cause.id, "")) for cause in sorted(listed, key=_places(likely))]
+
+    first = rows.pop(0) if likely else None
+    if _is_one_pair(pairs):
+        groups = [Group("others", "Other causes" if first else "Causes", rows)]
+    else:
+        groups = _by_devices(rows, weights)
+    return Causes(newest.says, first, [group for group in groups if group.rows])
+
+
+def _readings(message: Message) -> tuple[Diagnosis, list[Diagnosis]]:
+    """Return what the doctor says of the message's newest text, and of all its texts that it reads as this message."""
+    newest, *others = (explain(text["text"]) for text in [*message.texts, *message.examples])
+    return newest, [found for found in [newest, *others] if found.message and found.message.id == message.id]
+
+
+def _possible(message: Message) -> list[Cause]:
+    """Return each cause that the message can have once, in the catalog's order."""
+    return [load().causes[name] for name in dict.fromkeys(possible.id for possible in message.causes)]
+
+
+def _places(likely: list[Cause]) -> Callable[[Cause], int]:
+    """Return a key for sorting: these causes come first, in this order, and all others stay as they were."""
+    return lambda cause: likely.index(cause) if cause in likely else len(likely)
+
+
+def _weights(cause: Cause, message: Message, pairs: list[Pair]) -> dict[str, float]:
+    """Return the weight of a cause with each pair of devices that does not exclude it, by the pair's anchor."""
+    found = {pair.anchor: weight(cause, message, pair) for pair in pairs}
+    return {anchor: points for anchor, points in found.items() if points is not None}
+
+
+def _reasons(message: Message, readings: list[Diagnosis]) -> dict[str, str]:
+    """Return why each cause is likely, from the first text of the message in which the doctor names it."""
     because: dict[str, str] = {}
-    for diagnosis in of_message:
-        said = _said_of_devices_alone(message, diagnosis.reads)
-        for likely in diagnosis.causes:
+    for reading in readings:
+        said = _said_of_devices_alone(message, reading.reads)
+        for likely in reading.causes:
             own = (reason for reason in likely.because if reason not in said)
             because.setdefault(likely.cause.id, " ".join(own))
-    possible = [load().causes[name] for name in dict.fromkeys(possible.id for possible in message.causes)]
-    pairs = pairs_named(message, [dict(diagnosis.reads) for diagnosis in of_message])
-    weights: dict[str, dict[str, float]] = {}
-    for cause in possible:
-        found = {pair.anchor: weight(cause, message, pair) for pair in pairs}
-        weights[cause.id] = {anchor: points for anchor, points in found.items() if points is not None}
-    listed = [cause for cause in possible if weights[cause.id] or not pairs]
-    known = [found.cause.id for found in newest.causes if found.cause in listed]
-    # Without devices to go by, the order is the doctor's, then the catalog's.
-    order = {name: number for number, name in enumerate(dict.fromkeys([*known, *(cause.id for cause in listed)]))}
-    rows = sorted((Row(cause, because.get(cause.id, "")) for cause in listed), key=lambda row: order[row.cause.id])
-    first, others = (rows[0], rows[1:]) if known else (None, rows)
-    is_one_pair = len({pair.between for pair in pairs}) < 2
-    groups = (
-        [Group("others", "Other causes" if first else "Causes", others)]
-        if is_one_pair
-        else _by_devices(others, weights)
-    )
-    return Causes(newest.says, first, [group for group in groups if group.rows])
+    return because
 
 
 def _said_of_devices_alone(message: Message, reads: Mapping[str, str]) -> set[str | None]:
     """Return the reasons that only name the devices, as the group of a cause does."""
     return {filled(cause.because, dict(reads)) for cause in message.causes if cause.when.keys() <= _DEVICES}
+
+
+def _is_one_pair(pairs: list[Pair]) -> bool:
+    """Tell whether the pairs are the same to the catalog, so that they tell no cause from another."""
+    return len({pair.between for pair in pairs}) < 2
 
 
 def _by_devices(rows: list[Row], weights: dict[str, dict[str, float]]) -> list[Group]:

@@ -38,7 +38,8 @@ def add_notebooks(files: Files, config: MkDocsConfig) -> Files:
 def add_guides(files: Files, config: MkDocsConfig) -> Files:
     """Add the guides that the navigation names."""
     pages = files.src_uris
-    for place in GUIDES.keys() & places(config.nav or []):
+    named = set(places(config.nav or []))
+    for place in (place for place in GUIDES if place in named):
         markdown = guide_page(place, project(config), config.repo_url, pages)
         files.append(File.generated(config, place, content=markdown))
     return files

@@ -2,7 +2,8 @@
 
 What a page may name is what `_names` gives. A name that is not there, or a figure that no run wrote, fails the build in
 one sentence. Notebooks and the pages that are made from the catalog are not filled in: their braces are code or quoted
-text. Braces that are code on a page of docs/ stand between {% raw %} and {% endraw %}.
+text. Braces that are code on a page of docs/, as in a workflow's ${{ matrix.python }}, stand between {% raw %} and
+{% endraw %}. Comments are {{# ... #}}, since attributes of a heading may begin with {#.
 """
 
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined, TemplateError, TemplateSyntaxError
 
 from samedevice.catalog import load
+from samedevice.tested_torch import TESTED
 from site_build.build_error import BuildError
 from site_build.explorer_page import Placements
 from site_build.failure_pictures import failure_picture
@@ -56,6 +58,7 @@ def _names(root: Path) -> dict[str, Any]:
         "runs": Runs(root),
         "placements": Placements(root),
         "catalog": load(),
+        "tested_torch": TESTED,
         "lessons": lambda: lesson_list(root / "notebooks"),
         "known_differences": known_differences,
         "picture": failure_picture,

@@ -38,7 +38,7 @@ def finish_search(index: Path, error_index: bool, notebooks: Path) -> None:
         data["docs"] += _guides()
     names, said = topics(notebooks), _first_errors(notebooks)
     for entry in data["docs"]:
-        place = re.sub(r"(/index)?\.html$", "/", entry["location"])  # of a site for reading from a disk
+        place = entry["location"]
         entry["kind"] = next((kind for folder, kind in _KINDS.items() if place.startswith(folder)), "Reference")
         if found := names.get(place):
             entry["names"] = found

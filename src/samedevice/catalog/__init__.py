@@ -2,14 +2,15 @@
 
 The doctor (samedevice.doctor), the site's paste box (through `export`) and the error index read the same files:
 
-    messages/*.toml   what PyTorch says: one entry a text or family of texts, `SD001`...; which causes each can have
-    bases.toml        causes that many messages share
-    clues.toml        what else in a paste makes a cause more likely
-    causes.toml       why it happened, and the lines to change; ids are `input_not_moved` and the like
-    other.toml        errors that are not about devices, so that they are named as such
-    claims.toml       what is said about device errors and is not, or not quite, true
-    lessons.toml      the curriculum
-    operations.toml   what PyTorch calls the arguments of its functions, to find them in the failing line
+    messages/        what PyTorch says, and which causes it can have: SD001.toml is one text or family of texts, SD001
+    subjects.toml    under which heading the site lists a message
+    bases.toml       causes that many messages share
+    clues.toml       what else in a paste makes a cause more likely
+    causes.toml      why it happened, and the lines to change; ids are `input_not_moved` and the like
+    other.toml       errors that are not about devices, so that they are named as such
+    claims.toml      what is said about device errors and is not, or not quite, true
+    lessons.toml     the curriculum
+    operations.toml  what PyTorch calls the arguments of its functions, to find them in the failing line
 
 `python -m samedevice.catalog` checks them all and names file, entry and key of a mistake. Patterns are read by Python
 and by JavaScript alike; `samedevice.catalog.patterns` says what they may hold.
@@ -19,9 +20,22 @@ import functools
 import tomllib
 from dataclasses import dataclass, field
 from importlib import resources
+from importlib.resources.abc import Traversable
 from typing import Any
 
-__all__ = ["Catalog", "Cause", "Claim", "Clue", "Lesson", "Message", "Operation", "Other", "Possible", "load"]
+__all__ = [
+    "Catalog",
+    "Cause",
+    "Claim",
+    "Clue",
+    "Lesson",
+    "Message",
+    "Operation",
+    "Other",
+    "Possible",
+    "Subject",
+    "load",
+]
 
 
 @dataclass(frozen=True)
@@ -43,6 +57,9 @@ class Possible:
 class Message:
     """One text of PyTorch's, or a family of texts that say the same.
 
+    `id` is the name of its file. Messages are tried in the order of their ids, so that a shortened message does not
+    hide a whole one.
+
     `patterns` name what they read: `argument`, `device` (of the accused, or the first printed), `others` (of the
     rest, or the second printed), `method` or `op`, and any further name that `says` uses. From these follow `op` (of
     `wrapper_CUDA__index_select`: index_select), `device_kind` and `others_kind` (cpu, accelerator or meta) and
@@ -54,6 +71,7 @@ class Message:
 
     id: str
     title: str
+    subject: str
     raised: str
     says: list[str]
     patterns: list[str]
@@ -65,6 +83,14 @@ class Message:
     between: list[str] = field(default_factory=list)
     reports: float = 0
     examples: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What some messages are about, and the heading under which the site lists them."""
+
+    name: str
+    heading: str
 
 
 @dataclass(frozen=True)
@@ -177,6 +203,7 @@ class Operation:
 @dataclass(frozen=True)
 class Catalog:
     messages: dict[str, Message]
+    subjects: dict[str, Subject]
     causes: dict[str, Cause]
     clues: list[Clue]
     other: dict[str, Other]
@@ -185,24 +212,33 @@ class Catalog:
     operations: dict[str, Operation]
 
 
+def message_files() -> dict[str, Traversable]:
+    """Return the files of messages by the ids of these, which are the files' names."""
+    folder = resources.files(__package__) / "messages"
+    return {file.name.removesuffix(".toml"): file for file in folder.iterdir() if file.name.endswith(".toml")}
+
+
 @functools.cache
 def load() -> Catalog:
     """The whole catalog, read once."""
     folder = resources.files(__package__)
 
+    def content(file: Traversable) -> dict[str, Any]:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+
     def rows(name: str, table: str) -> list[dict[str, Any]]:
-        return tomllib.loads((folder / name).read_text(encoding="utf-8"))[table]
+        return content(folder / name)[table]
 
     bases = {base["name"]: base["causes"] for base in rows("bases.toml", "base")}
     messages = {}
-    files = (file.name for file in (folder / "messages").iterdir() if file.name.endswith(".toml"))
-    for name in sorted(files):
-        for row in rows(f"messages/{name}", "message"):
-            causes = [*row.pop("causes", []), *bases.get(row.get("base", ""), [])]
-            examples = row.pop("example", [])
-            messages[row["id"]] = Message(**row, causes=[Possible(**cause) for cause in causes], examples=examples)
+    for name, file in sorted(message_files().items()):
+        row = content(file)
+        causes = [*row.pop("causes", []), *bases.get(row.get("base", ""), [])]
+        examples = row.pop("example", [])
+        messages[name] = Message(**row, id=name, causes=[Possible(**cause) for cause in causes], examples=examples)
     return Catalog(
-        messages=dict(sorted(messages.items())),
+        messages=messages,
+        subjects={row["name"]: Subject(**row) for row in rows("subjects.toml", "subject")},
         causes={row["id"]: Cause(**row) for row in rows("causes.toml", "cause")},
         clues=[Clue(**row) for row in rows("clues.toml", "clue")],
         other={row["id"]: Other(**row) for row in rows("other.toml", "other")},

@@ -4,12 +4,13 @@ import dataclasses
 import difflib
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from importlib import resources
+from importlib.resources.abc import Traversable
 from typing import Any, get_args, get_origin, get_type_hints
 
-from samedevice.catalog import Cause, Claim, Clue, Lesson, Message, Operation, Other, Possible
+from samedevice.catalog import Cause, Claim, Clue, Lesson, Message, Operation, Other, Possible, Subject, message_files
 from samedevice.catalog.rows import Base, Mistake, Row
 
 
@@ -29,13 +30,14 @@ class _Example:
 # The keys of an entry and their types: those of its dataclass, and what `load` makes of them.
 _KEYS: dict[type, dict[str, Any]] = {
     kind: get_type_hints(kind)
-    for kind in (Base, _Text, _Example, Possible, Message, Clue, Cause, Other, Claim, Lesson, Operation)
+    for kind in (Base, _Text, _Example, Possible, Message, Subject, Clue, Cause, Other, Claim, Lesson, Operation)
 }
 _KEYS[Message] |= {"texts": list[_Text], "example": list[_Example]}
-del _KEYS[Message]["examples"]
+for _key in ("id", "examples"):
+    del _KEYS[Message][_key]
 
 TABLES: dict[str, tuple[str, type, str]] = {  # of each file: its table, what an entry becomes, the key that names it
-    "messages": ("message", Message, "id"),
+    "subjects.toml": ("subject", Subject, "name"),
     "bases.toml": ("base", Base, "name"),
     "clues.toml": ("clue", Clue, ""),
     "causes.toml": ("cause", Cause, "id"),
@@ -45,7 +47,7 @@ TABLES: dict[str, tuple[str, type, str]] = {  # of each file: its table, what an
     "operations.toml": ("operation", Operation, ""),
 }
 _NAMED = {
-    Message: (r"SD[0-9]{3}", "SD and three digits, such as SD001"),
+    Subject: (r"[a-z][a-z0-9-]*", "words in small letters with hyphens"),
     Base: (r"[a-z][a-z0-9-]*", "words in small letters with hyphens"),
     Cause: (r"[a-z][a-z0-9_]*", "words in small letters with underscores"),
     Other: (r"[a-z][a-z0-9_]*", "words in small letters with underscores"),
@@ -56,18 +58,9 @@ _NAMED = {
 
 def shape(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
     """The mistakes in the shape of the files, whose entries go into `rows`."""
-    folder = resources.files("samedevice.catalog")
-    names = [name for name in TABLES if name.endswith(".toml")]
-    names += [f"messages/{file.name}" for file in (folder / "messages").iterdir() if file.name.endswith(".toml")]
-    for name in sorted(names):
-        table, kind, named_by = TABLES[name.split("/")[0]]
-        try:
-            content = tomllib.loads((folder / name).read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            yield Mistake(name, "", "", "there is no such file")
-            continue
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            yield Mistake(name, "", "", f"not TOML in UTF-8: {error}")
+    for name, (table, kind, named_by) in sorted(TABLES.items()):
+        content = yield from _content(name, resources.files("samedevice.catalog") / name)
+        if content is None:
             continue
         for other in sorted(content.keys() - {table}):
             yield Mistake(name, "", other, f"unknown: entries of this file are called {table}")
@@ -80,6 +73,30 @@ def shape(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
             yield from (row.mistake(key, text) for key, text in _keys(keys, kind))
             yield from _name(row, kind, named_by, rows[kind])
             rows[kind].append(row)
+    yield from _messages(rows[Message])
+
+
+def _messages(rows: list[Row]) -> Iterator[Mistake]:
+    for message, file in sorted(message_files().items()):
+        name = f"messages/{file.name}"
+        if not re.fullmatch("SD[0-9]{3}", message):
+            yield Mistake(name, "", "", "the file should be called SD and three digits, such as SD001.toml")
+            continue
+        keys = yield from _content(name, file)
+        if keys is not None:
+            row = Row(name, message, keys)
+            yield from (row.mistake(key, text) for key, text in _keys(keys, Message))
+            rows.append(row)
+
+
+def _content(name: str, file: Traversable) -> Generator[Mistake, None, dict[str, Any] | None]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        yield Mistake(name, "", "", "there is no such file")
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        yield Mistake(name, "", "", f"not TOML in UTF-8: {error}")
+    return None
 
 
 def _keys(keys: dict[str, Any], kind: type, prefix: str = "") -> Iterator[tuple[str, str]]:

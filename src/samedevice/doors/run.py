@@ -22,6 +22,7 @@ from samedevice.doors.program import Misuse, Program
 from samedevice.introspect import exceptions
 from samedevice.introspect.tracebacks import without_our_frames
 from samedevice.plurals import counted
+from samedevice.tested_torch import TESTED
 
 if TYPE_CHECKING:
     from samedevice.doctor import Diagnosis
@@ -148,7 +149,7 @@ class _Beginning:
             self.failed = True
             what = f"{type(error).__name__}: {error}".partition("\n")[0]
             file = getattr(sys.modules["torch"], "__file__", None)
-            say(f"the simulation cannot begin with {file!a}, which should be PyTorch 2.11 to 2.15 ({what}).")
+            say(f"the simulation cannot begin with {file!a}, which should be PyTorch {TESTED} ({what}).")
             raise SystemExit(2) from None
         self.begun = True
         if self.summary:

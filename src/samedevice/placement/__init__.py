@@ -1,15 +1,9 @@
 """What is on which device: `where`, and `picture` of the lessons.
 
-    where        the public function: a table and a picture of what modules, optimizers and batches hold
-    picture      the lessons' function: the same as a drawing, with a verdict on a call
-    walk         the one walker that finds the tensors in any object, for all of these
-    places       what the walker says of each tensor: what holds it, and the code that reaches it
-    rows         what `where` says of one object, of many tensors in a few rows
-    holders      how a module or an optimizer holds a tensor, and whether `.to()` moves it
-    model        where things are, as data and as text
-    drawing      the same as a picture
+One walker finds the tensors in any object, so that `where`, `picture` and the doctor cannot disagree. What it finds
+becomes data, and the data become a table or a drawing.
 
-Nothing of the program runs: see samedevice.introspect, the only package of ours that this one imports.
+Nothing of the program runs: samedevice.introspect does the reading.
 """
 
 from samedevice.placement.picture import Picture, picture

@@ -2,7 +2,9 @@
 
 Libraries list the attributes of a class and read each, ask for its signature, derive from it, mock it, and pickle it by
 its name. A class in the place of another answers with what the other one has: it is known by it, and equals it. A class
-that a program derives from it is derived from the other one.
+that a program derives from it is derived from the other one. `face` makes such a class; the classes of tensors have
+twins (tensor/classes.py). tests/simulation/test_touched_classes.py walks every class that is touched, so a name that
+is added to a class of PyTorch's fails there.
 """
 
 import copyreg

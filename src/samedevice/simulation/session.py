@@ -1,4 +1,8 @@
-"""Start and stop: the one place where torch is changed and put back."""
+"""Start and stop: the one place where torch is changed and put back.
+
+A part says in `replacements()` what to put in the place of what, and changes nothing by itself. What cannot be put back
+by name goes into its `start()` and `stop()`; `stop()` may be called twice.
+"""
 
 import contextlib
 import functools
@@ -50,8 +54,9 @@ from samedevice.simulation.tensor import (
     setitem,
     subclasses,
     transfers,
+    wrapping,
 )
-from samedevice.simulation.tested import warn_of_another_torch
+from samedevice.tested_torch import warn_of_another_torch
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -234,7 +239,7 @@ class _Session:
                 self._restore()
 
     def _change(self, from_cpu: bool) -> None:
-        warn_of_another_torch()
+        warn_of_another_torch(torch.__version__)
         # Cached on first use: these must hold torch's own attributes, not ours.
         torch.overrides.get_default_nowrap_functions()
         torch.utils._device._device_constructors()
@@ -256,6 +261,7 @@ class _Session:
         state.now.before_complex.append(
             functools.partial(composite_kernels.add, list(nn.kernels_for_complex_tensors()))
         )
+        wrapping.meet_left_over()
 
     def replace(self, replacements: Iterator[tuple[Any, str, Any]]) -> None:
         """Put replacements in place until the simulation ends."""

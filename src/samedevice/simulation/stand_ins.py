@@ -5,7 +5,10 @@ and compare it, or look it up in a table of their own, which they may have fille
 function that takes the place of one of PyTorch's C functions equals it, and is looked for where that is.
 
 What overrides a function is asked before anything else happens, as in PyTorch (`overridden`): PyTorch's own function
-asks it, and may call back, with nothing to override any more.
+asks it, and may call back, with nothing to override any more. So what stands in for a method or a function that
+`__torch_function__` overrides begins with `if overridden(self): return original(...)`, before it reads anything of the
+tensor (tests/simulation/test_cpu_programs.py compares what classes and modes are told). PyTorch's name, signature and
+documentation come by themselves; what torch._dynamo knows needs the signature, or `functools.wraps` of the original.
 """
 
 import functools

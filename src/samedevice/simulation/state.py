@@ -1,13 +1,16 @@
 """What a simulation remembers from its start to its end, all in one `State`, which is made anew at each start.
 
-What outlives a simulation is not here but beside the code that keeps it, for tensors do outlive it: which kinds of
-tensors were ever met, who made them, the classes that were made for them. What is measured or told once in a process is
-there, too.
+What outlives a simulation is not here but beside the code that keeps it, for tensors do outlive it: who made them, and
+the classes that were made for them. What is measured or told once in a process is there, too.
+
+Whatever wants to see operators or copies adds itself to the observers here (`before_operators`, `carried_out`,
+`on_copy`).
 """
 
 import itertools
 import sys
 import threading
+import weakref
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -30,6 +33,29 @@ class Session(Protocol):
 
     def lifted(self) -> AbstractContextManager[None]:
         """Return a context in which torch has its own functions and attributes."""
+
+
+class Met:
+    """The kinds of tensors that a simulation met and that need more work. See Note [Latches] in tensor/wrapping.py."""
+
+    def __init__(self) -> None:
+        self.complex = False
+        self.rare = False  # a tensor of one of the dtypes that few kernels compute
+        self.quantized = False
+        self.inference = False
+        self.nested = False
+        self.layouts = False  # a tensor that is sparse or nested
+        self.holders = False  # a tensor that computes with those it holds: a jagged nested one, or a MaskedTensor
+        living.add(self)
+
+    def __deepcopy__(self, memo: object) -> "Met":
+        return self  # a copy of a tensor that holds this one is of the same kind
+
+    def __reduce__(self) -> Any:
+        return set, ()  # a file tells nothing of it, and can be read without this package
+
+
+living: weakref.WeakSet[Met] = weakref.WeakSet()  # of this simulation, and those that a tensor holds
 
 
 class State:
@@ -72,6 +98,9 @@ class State:
         self.carried_out: dict[str, Callable[[Any, Any, Any], Any]] = {}
         # tensor/dispatch.py and patches/torchscript_files.py: what was said last of devices that do not fit
         self.refusal: str | None = None
+        # tensor/wrapping.py, Note [Latches]
+        self.met = Met()
+        self.met_unusual = False  # whether any kind was met: dispatch looks here at every operator
         # tensor/wrapping.py: what is put in place before the first nested tensor of the strided layout
         self.before_nested: list[Callable[[], None]] = []
         self.before_complex: list[Callable[[], None]] = []  # and before the first complex tensor
@@ -116,3 +145,4 @@ def end() -> None:
     global now
     before, now = now, State()
     now.used, now.forked = before.used, before.forked  # asked for afterwards, too
+    now.met, now.met_unusual = before.met, before.met_unusual  # a tensor that is left over is looked at

@@ -12,7 +12,6 @@ import samedevice
 from samedevice.catalog import load
 from samedevice.doctor.causes.registry import cause, known, registered
 
-ROOT = Path(__file__).resolve().parents[3]
 PYTHON = '''
 """A positional encoding that was created for the CPU."""
 
@@ -94,10 +93,3 @@ def test_a_cause_is_registered_once():
 
 def test_a_cause_that_only_its_message_tells_is_known_by_its_id():
     assert known("traced_constant_device").detections == []
-
-
-def test_the_cause_that_maintaining_shows_is_the_one_that_runs():
-    shown = (ROOT / "MAINTAINING.md").read_text(encoding="utf-8").split("### Let the doctor find a cause")[1]
-    code = shown.split("```python\n")[1].split("```")[0]
-    file = (ROOT / "src/samedevice/doctor/causes/optimizers.py").read_text(encoding="utf-8")
-    assert file.split("\n\n", 2)[2] == code

@@ -1,4 +1,7 @@
-"""Other processes and threads: DataLoader's workers, forked and spawned processes, what they send each other."""
+"""Other processes and threads: DataLoader's workers, forked and spawned processes, what they send each other.
+
+A spawned child costs an import of torch: add to the test of spawned workers before you write another.
+"""
 
 import multiprocessing.spawn
 import os

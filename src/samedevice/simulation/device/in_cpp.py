@@ -1,7 +1,8 @@
 """What C++ is told of a simulated GPU where it has to know a device: one that every build of PyTorch has.
 
 Autograd looks for PyTorch's code for a tensor's kind of device. A CPU build has none for CUDA, and ends the process. It
-has some for meta devices, which may have a number, and no program gives them one.
+has some for meta devices, which may have a number, and no program gives them one. What reads a device from C++ asks
+`meant` which device it is.
 """
 
 import torch

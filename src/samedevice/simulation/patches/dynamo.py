@@ -3,6 +3,9 @@
 torch.compile runs each operator on fake tensors first, which have a device and no memory, and they refuse to meet. So
 where a function runs eagerly and fails, TorchDynamo is asked what it says to the same call: of copies of the arguments
 and of the module, whose tensors are fake ones on the devices of the simulated.
+
+TorchDynamo reads programs only inside `tracing()`. tests/simulation/every_trace.py tries each way to trace and each
+higher-order operator: a new one goes there.
 """
 
 import contextlib

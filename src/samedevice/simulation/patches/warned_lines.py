@@ -3,7 +3,7 @@
 C++ warns by PyErr_WarnEx (torch/csrc/Exceptions.cpp, PyWarningHandler), and Python shows a warning for the innermost
 frame, which is one of the simulation's wherever it stands between the program and C++. That line is what filters by
 module look at, and where Python remembers that it has warned already: a second warning, about another line of the
-program, would be lost.
+program, would be lost. Code of ours warns with `stacklevel=1`: its own line is replaced by the program's.
 
 Nothing of this is done before something warns. Python then reads `warnings.filters` (Python/_warnings.c, get_filter).
 While a simulation runs, that attribute is a property: read below a frame of the simulation, it begins with a filter

@@ -4,7 +4,8 @@ On CUDA a tensor's class says nothing of its device: `type(model.weight)` is nn.
 needs a class of its own, for the Python dispatch key. So each class of tensors has a twin, which derives from
 SimulatedTensor and from it, bears its name, equals it, knows its instances, and makes it when called. Only
 `type(x) is nn.Parameter` can tell them apart: `x.__class__ is nn.Parameter`, `==`, `in`, dictionaries, isinstance,
-functools.singledispatch and printing cannot.
+functools.singledispatch and printing cannot. No tensor is of the class SimulatedTensor itself: code of ours asks
+`isinstance(x, SimulatedTensor)`, or `type(x) is classes.simulated` for a plain one.
 
 A tensor of exactly torch.Tensor could not be told from one on the CPU when the simulation has ended, and torch.Tensor
 is again what it was: it would compute there, and say that it is there.

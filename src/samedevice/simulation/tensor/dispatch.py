@@ -74,7 +74,7 @@ def dispatch(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None
     operator = known.get(id(func)) or operators.of(func)
     if (
         not operator.is_plain
-        or wrapping.met_unusual
+        or now.met_unusual
         or now.before_operators
         or device is CPU
         or device not in now.present  # on several devices, or on a GPU that is no more
@@ -101,14 +101,14 @@ def dispatch(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None
 
 def _dispatch(operator: Operator, func: Any, types: Any, args: Any, kwargs: Any, device: torch.device | None) -> Any:
     """Do what `dispatch` does, whatever the operator and its tensors are."""
-    if wrapping.met_holders and any(classes.holds_tensors(kind) for kind in types):
-        return NotImplemented  # it computes with the tensors that it holds, which come here in their turn
     now = state.now
+    if now.met.holders and any(classes.holds_tensors(kind) for kind in types):
+        return NotImplemented  # it computes with the tensors that it holds, which come here in their turn
     if operator.is_collective and func.namespace in now.carried_out:
         result = now.carried_out[func.namespace](func, args, kwargs)
         if result is not NotImplemented:
             return result
-    if wrapping.met_quantized and FakeTensor not in types and quantized.holds(args, kwargs or {}):
+    if now.met.quantized and FakeTensor not in types and quantized.holds(args, kwargs or {}):
         quantized.refuse(func, args, kwargs or {})
     if device not in now.present:
         if FakeTensor in types:
@@ -149,17 +149,18 @@ def run(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
     if kwargs and kwargs.get("device") is not None:
         device, kwargs = _named(kwargs, device)
     operator = operators.of(func)
-    if wrapping.met_inference and not in_inference_mode():
+    met = state.now.met
+    if met.inference and not in_inference_mode():
         if func is torch.ops.aten.detach.default and args[0].is_inference():
             return wrap(call_below(func._op, (), args, kwargs or {}), device, counts_versions=True)
         if _is_in_place(func):
             if func.has_kernel_for_dispatch_key(_COMPOSED):  # of inference tensors alone: what is inside has to be met
                 return _compose(func, _COMPOSED, args, kwargs or {})
             _refuse_writing(args[0])
-    call = _with_views if wrapping.met_complex else call_below
-    if wrapping.met_layouts and (layout := layout_kinds.kind_of(judgement.tensors_of(args, kwargs))):
+    call = _with_views if met.complex else call_below
+    if met.layouts and (layout := layout_kinds.kind_of(judgement.tensors_of(args, kwargs))):
         result = layouts.run(layout, func, args, kwargs or {}, call)
-        if wrapping.met_nested and torch.is_grad_enabled() and func is not torch.ops.aten.detach.default:
+        if met.nested and torch.is_grad_enabled() and func is not torch.ops.aten.detach.default:
             tensors = list(judgement.tensors_of(args, kwargs))
             if any(x.requires_grad for x in tensors):
                 refuse_gradients_of_nested(tensors)
@@ -169,7 +170,7 @@ def run(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
 
 def _compute(operator: Operator, args: Any, kwargs: Any, device: torch.device, call: Callable[..., Any]) -> Any:
     """Compute on the CPU what strided tensors go into; refuse what CUDA has no kernel for, in its words."""
-    refusal_of = operator.refusal_of_rare if wrapping.met_rare else operator.refusal_of
+    refusal_of = operator.refusal_of_rare if state.now.met.rare else operator.refusal_of
     if (
         refusal_of is not None
         and device is not CPU

@@ -71,6 +71,7 @@ def _switch(tensor: Any, device: torch.device) -> Any:
     torch._C._swap_tensor_impl(tensor, other)
     if device is CPU:
         del tensor._samedevice_device
+        vars(tensor).pop("_samedevice_met", None)
         assign(tensor, original_of(type(tensor)))
         assign(other, classes.simulated)
         other._samedevice_device = place

@@ -14,12 +14,12 @@ from typing import Any, NoReturn
 
 import torch
 
-from samedevice.simulation import stand_ins
+from samedevice.simulation import stand_ins, state
 from samedevice.simulation.device import dispatch_modes, sync_debug
 from samedevice.simulation.device.devices import CPU
 from samedevice.simulation.rules import errors, layout_kinds
 from samedevice.simulation.stand_ins import modes_are_asked
-from samedevice.simulation.tensor import classes, dispatch, reshaping, wrapping
+from samedevice.simulation.tensor import classes, dispatch, reshaping
 from samedevice.simulation.tensor.told_to_modes import told, told_getter, told_without_class
 from samedevice.simulation.tensor.wrapping import below, unwrap, wrap
 
@@ -66,12 +66,12 @@ class SimulatedTensor(torch.Tensor):
         return -1 if self._samedevice_device is CPU else self._samedevice_device.index
 
     def requires_grad_(self, requires_grad: bool = True) -> Any:
-        if requires_grad and wrapping.met_nested:
+        if requires_grad and state.now.met.nested:
             dispatch.refuse_gradients_of_nested([self])
         return super().requires_grad_(requires_grad)
 
     def _set_requires_grad(self, value: bool) -> None:
-        if value and wrapping.met_nested:
+        if value and state.now.met.nested:
             dispatch.refuse_gradients_of_nested([self])
         _requires_grad.__set__(self, value)
 

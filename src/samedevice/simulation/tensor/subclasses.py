@@ -23,14 +23,16 @@ from samedevice.simulation.tensor.classes import (
 )
 from samedevice.simulation.tensor.dispatch import refuse_gradients_of_nested
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
-from samedevice.simulation.tensor.wrapping import meet_holders, unwrap
+from samedevice.simulation.tensor.wrapping import meet_holder, pass_on, unwrap
 
 _new_parameter = torch.nn.Parameter.__new__
 _make_subclass = torch.Tensor._make_subclass
 _make_wrapper_subclass = torch.Tensor._make_wrapper_subclass
 _as_subclass = torch.Tensor.as_subclass
+_nt_view_dummy = nested_tensor._nt_view_dummy
 _get_obj_state = torch._utils._get_obj_state
 _validate_members = torch.masked.MaskedTensor._validate_members
+_OURS = {"_samedevice_device", "_samedevice_met"}  # what we note of a tensor of a program's class
 _DEVICE = 6  # where the device stands among the arguments of _make_wrapper_subclass
 
 
@@ -41,6 +43,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     yield torch.Tensor, "_make_wrapper_subclass", staticmethod(make_wrapper_subclass)
     yield torch.Tensor, "as_subclass", as_subclass
     yield nested_tensor.NestedTensor, "_samedevice_device", property(lambda jagged: device_of(jagged._values))
+    yield nested_tensor, "_nt_view_dummy", nt_view_dummy
     yield torch._utils, "_get_obj_state", get_obj_state
     yield torch.masked.MaskedTensor, "_validate_members", validate_members
     yield torch.masked.MaskedTensor, "_samedevice_device", property(lambda masked: device_of(masked._masked_data))
@@ -69,30 +72,23 @@ def make_subclass(cls: Any, data: Any, require_grad: bool = False, **options: An
             refuse_gradients_of_nested([data])
         made: Any = _make_subclass(classes.simulated, unwrap(data), require_grad)
         made._samedevice_device = data.device
+        pass_on(data, made)
     assign(made, twin_of(cls))
     return made
 
 
 @functools.wraps(_make_wrapper_subclass)
 def make_wrapper_subclass(cls: Any, *args: Any, **kwargs: Any) -> Any:
-    if holds_tensors(cls):
-        meet_holders()
     device = args[_DEVICE] if len(args) > _DEVICE else kwargs.get("device")
-    if torch.device(device or "cpu").type != "cuda":
-        return _make_wrapper_subclass(original_of(cls), *args, **kwargs)
-    # With a GPU's device in C++, autograd would end the process.
-    if issubclass(cls, FakeTensor | FunctionalTensor):
-        in_cpp = for_cpp(resolve(device))
-    elif holds_tensors(cls) or dtensor.is_one(cls):
-        in_cpp = CPU
-    else:
-        refuse_class(cls)
-    if len(args) > _DEVICE:
-        args = (*args[:_DEVICE], in_cpp, *args[_DEVICE + 1 :])
-    else:
-        kwargs = kwargs | {"device": in_cpp}
-    made = _make_wrapper_subclass(cls, *args, **kwargs)
-    if is_of_program(cls):
+    is_on_gpu = torch.device(device or "cpu").type == "cuda"
+    if is_on_gpu and len(args) > _DEVICE:
+        args = (*args[:_DEVICE], _device_in_cpp(cls, device), *args[_DEVICE + 1 :])
+    elif is_on_gpu:
+        kwargs = kwargs | {"device": _device_in_cpp(cls, device)}
+    made = _make_wrapper_subclass(original_of(cls), *args, **kwargs)
+    if holds_tensors(cls):
+        meet_holder(made)
+    if is_on_gpu and is_of_program(cls):
         made._samedevice_device = resolve(device)
         with torch._C.DisableTorchFunctionSubclass():  # nobody but us asks for it
             storage = made.untyped_storage()
@@ -100,12 +96,30 @@ def make_wrapper_subclass(cls: Any, *args: Any, **kwargs: Any) -> Any:
     return made
 
 
+def _device_in_cpp(cls: Any, device: Any) -> torch.device:
+    """The device of a tensor of this class in C++: with a GPU's there, autograd would end the process."""
+    if issubclass(cls, FakeTensor | FunctionalTensor):
+        return for_cpp(resolve(device))
+    if holds_tensors(cls) or dtensor.is_one(cls):
+        return CPU
+    refuse_class(cls)
+
+
+@functools.wraps(_nt_view_dummy)
+def nt_view_dummy() -> torch.Tensor:
+    """nested_tensor._nt_view_dummy, a jagged tensor that PyTorch makes once and keeps: the next simulation may not."""
+    dummy = _nt_view_dummy()
+    meet_holder(dummy)
+    del dummy._samedevice_met
+    return dummy
+
+
 @functools.wraps(_get_obj_state)
 def get_obj_state(obj: Any) -> Any:
-    """torch._utils._get_obj_state, what a file holds of a tensor's attributes: where it is, the file says otherwise."""
+    """torch._utils._get_obj_state, what a file holds of a tensor's attributes: those of the program, without ours."""
     state = _get_obj_state(obj)
-    if isinstance(state, dict) and "_samedevice_device" in state:
-        return {name: value for name, value in state.items() if name != "_samedevice_device"}
+    if isinstance(state, dict) and not _OURS.isdisjoint(state):
+        return {name: value for name, value in state.items() if name not in _OURS}
     return state
 
 

@@ -1,7 +1,8 @@
 """What SimulatedTensor does in the place of PyTorch's own methods, told to a TorchFunctionMode as these are.
 
 A mode hears of `x.device` and `x.tolist()` as one call each, and may call back what it was given. It is
-given a function that equals PyTorch's, so that it can look it up, and that does what the simulation does.
+given a function that equals PyTorch's, so that it can look it up, and that does what the simulation does. So each
+method in the place of one of PyTorch's C functions is decorated with `told`.
 """
 
 import functools

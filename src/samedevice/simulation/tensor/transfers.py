@@ -27,7 +27,7 @@ from samedevice.simulation.tensor.classes import (
 from samedevice.simulation.tensor.method_arguments import arguments_first, subclasses_first
 from samedevice.simulation.tensor.set_data import exchange, moved_after
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
-from samedevice.simulation.tensor.wrapping import unwrap, wrap
+from samedevice.simulation.tensor.wrapping import pass_on, unwrap, wrap
 
 _to, _cpu = torch.Tensor.to, torch.Tensor.cpu
 _type = torch.Tensor.type
@@ -322,6 +322,7 @@ def _set_data(self: torch.Tensor, new: torch.Tensor) -> None:
         if isinstance(self, SimulatedTensor) or is_of_program(type(self)):
             self._samedevice_device = device_of(new)
         moved_after(self)
+    pass_on(new, self)
 
 
 # When the simulation has ended, these bring a tensor back to the CPU, and a module by `module.cpu()`.

@@ -1,9 +1,17 @@
 """Make a simulated tensor of a CPU tensor, and get the CPU tensor back: the same memory, with and without a device.
 
-What PyTorch computes below is wrapped again, so this runs at every operator. A few kinds of tensors, which most
-programs never make, need more work at each operator: complex, sparse and nested tensors, those of inference mode and
-those of dtypes that few kernels compute. So
-it is noted when the first of a kind is met, and nobody pays for it before.
+What PyTorch computes below is wrapped again, so this runs at every operator.
+
+Note [Latches]
+A few kinds of tensors, which most programs never make, need more work at each operator: complex, sparse and nested
+tensors, those of inference mode, those of dtypes that few kernels compute, and those that hold others. So `wrap` notes
+in `state.now.met` when the first of a kind is made, and nobody pays for it before. `state.now.met_unusual` says whether
+any was noted: it is all that dispatch asks on its fast path.
+
+The notes are a simulation's, but tensors outlive simulations, and the next one must know those that are left. So each
+tensor of such a kind holds the `Met` of the simulation that made it, as `_samedevice_met`. When a simulation starts,
+the `Met`s that still live are those that such tensors hold, and it takes over what they say (`meet_left_over`).
+Whatever makes one tensor of another without `wrap` has to pass this on (`pass_on`).
 """
 
 from typing import Any
@@ -25,22 +33,7 @@ _storage = torch.Tensor.untyped_storage
 # The dtypes whose tensors need no such work.
 REAL = dtypes.USUAL - dtypes.COMPLEX
 
-# What was met in this process, which tensors outlive a simulation in.
-met_complex = False
-met_rare = False  # whether a tensor had one of the dtypes that few kernels compute
-met_quantized = False
-met_inference = False
-met_nested = False
-met_layouts = False  # whether any tensor was sparse or nested
-met_holders = False  # whether a tensor was made that computes with those it holds
-met_unusual = False  # whether any of these was
-_wrapped_any = False  # whether any was made
-
-
-def meet_holders() -> None:
-    """Note that a tensor was made that computes with those it holds: a jagged nested one, or a MaskedTensor."""
-    global met_holders, met_unusual
-    met_holders = met_unusual = True
+_wrapped_any = False  # whether this process made any
 
 
 def wrap(tensor: torch.Tensor, device: torch.device, counts_versions: bool = False) -> torch.Tensor:
@@ -49,37 +42,29 @@ def wrap(tensor: torch.Tensor, device: torch.device, counts_versions: bool = Fal
     On the CPU it is a tensor of the program's: C++ makes none of this class (see ownership.py).
     What is made of an inference tensor has no version, as it has none, unless `counts_versions` is true.
     """
-    global met_complex, met_inference, met_layouts, met_nested, met_quantized, met_rare, met_unusual
     global _wrapped_any
     if not _wrapped_any:
         _wrapped_any = True
         made_inside.learn()
         dtensor.started_later()
-    if tensor.dtype not in REAL:
-        if tensor.is_complex():
-            met_complex = met_unusual = True
-            while state.now.before_complex:
-                state.now.before_complex.pop()()
-        if tensor.dtype not in dtypes.USUAL:
-            met_rare = met_unusual = True
-            met_quantized = met_quantized or tensor.is_quantized
-    if tensor.is_nested:
-        met_nested = met_layouts = met_unusual = True
-        while state.now.before_nested:
-            state.now.before_nested.pop()()
+    met = None  # what the tensor holds if it is of a kind that is noted
+    is_strided = tensor.layout is torch.strided
+    if tensor.dtype not in REAL or tensor.is_nested or not is_strided:
+        met = _meet(tensor)
     if tensor.is_inference():
-        met_inference = met_unusual = True
+        now = state.now
+        met, now.met.inference, now.met_unusual = now.met, True, True
         if not counts_versions and not in_inference_mode():
             with _inference_mode(True):  # else it would count versions, and could be written to
                 return wrap(tensor, device)
-    is_strided = tensor.layout is torch.strided
     if not is_strided:
-        met_layouts = met_unusual = True
         tensor = sparse.with_plain_members(tensor, unwrap)
     wrapped = _make_subclass(classes.simulated, tensor)
     if functorch.is_wrapped(wrapped):
         return functorch.beneath(lambda inner: wrap(inner, device), tensor)
     wrapped._samedevice_device = device
+    if met is not None:
+        wrapped._samedevice_met = met
     if device is CPU:
         return wrapped
     if is_strided:
@@ -88,6 +73,52 @@ def wrap(tensor: torch.Tensor, device: torch.device, counts_versions: bool = Fal
         for member in sparse.members(tensor):
             memory.made(_storage(member), device.index)
     return wrapped
+
+
+def _meet(tensor: torch.Tensor) -> state.Met:
+    """Note of which kinds a tensor is, by its dtype and its layout."""
+    now = state.now
+    met, now.met_unusual = now.met, True
+    met.complex |= tensor.is_complex()
+    met.rare |= tensor.dtype not in dtypes.USUAL
+    met.quantized |= tensor.is_quantized
+    met.nested |= tensor.is_nested
+    met.layouts |= tensor.is_nested or tensor.layout is not torch.strided
+    _prepare(now)
+    return met
+
+
+def _prepare(now: state.State) -> None:
+    """Put in place what complex and nested tensors need, once one was met."""
+    while now.met.complex and now.before_complex:
+        now.before_complex.pop()()
+    while now.met.nested and now.before_nested:
+        now.before_nested.pop()()
+
+
+def meet_holder(holder: Any) -> None:
+    """Note that a tensor was made that computes with those it holds: a jagged nested one, or a MaskedTensor."""
+    now = state.now
+    now.met.holders = now.met_unusual = True
+    holder._samedevice_met = now.met
+
+
+def meet_left_over() -> None:
+    """Note the kinds of the tensors that earlier simulations left: their `Met` lives, since they hold it."""
+    now = state.now
+    for earlier in list(state.living):
+        for kind, was_met in vars(earlier).items():
+            if was_met:
+                setattr(now.met, kind, True)
+                now.met_unusual = True
+    _prepare(now)
+
+
+def pass_on(tensor: torch.Tensor, other: Any) -> None:
+    """Note that `other`, which has the memory of `tensor`, is of the same kinds."""
+    met = vars(tensor).get("_samedevice_met")
+    if met is not None:
+        other._samedevice_met = met
 
 
 def wrap_new(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
