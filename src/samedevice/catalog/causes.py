@@ -13,7 +13,7 @@ from samedevice.catalog.rows import Base, Mistake, Row, near, pairs, prose
 _TITLE = 60  # characters
 _SIGN = 14  # words
 _PROSE = 130  # words of `why` and `confirm`, which a reader of the page reads at a glance
-_LINES = range(2, 11)  # of a fix
+_LENGTHS = range(2, 11)  # lines of a fix
 _NOTEBOOKS = Path(__file__).parents[3] / "notebooks"  # in a checkout; whoever installed the package has none
 
 
@@ -23,6 +23,7 @@ def causes(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
     for row in rows[Cause]:
         yield from _messages(row, rows)
         yield from _change(row)
+        yield from _lines(row)
         yield from _read_on(row, [lesson.name for lesson in rows[Lesson]])
         yield from _wider(row, rows[Cause])
         yield from pairs(row)
@@ -74,13 +75,17 @@ def _change(row: Row) -> Iterator[Mistake]:
         yield row.mistake("after", "the same as before: nothing was changed")
     if ".cuda(" in after:
         yield row.mistake("after", "hard-codes a GPU: write .to(device), or move to another tensor's device")
+
+
+def _lines(row: Row) -> Iterator[Mistake]:
+    """What is wrong with the lines themselves: no Python, too few, too many or too long."""
     for key in ("setup", "before", "after"):
         if wrong := _python(row.keys.get(key, "")):
             yield row.mistake(key, wrong)
     for key in ("before", "after", "commands"):
         lines = row.keys.get(key, "").strip("\n").splitlines()
-        if lines and len(lines) not in _LINES:
-            yield row.mistake(key, f"a fix has {_LINES[0]} to {_LINES[-1]} lines, and this has {len(lines)}")
+        if lines and len(lines) not in _LENGTHS:
+            yield row.mistake(key, f"a fix has {_LENGTHS[0]} to {_LENGTHS[-1]} lines, and this has {len(lines)}")
         for line in lines:
             if len(line) > 80:
                 yield row.mistake(key, f"a line of {len(line)} characters; phones show 80: {line.strip()}")
