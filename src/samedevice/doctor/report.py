@@ -16,7 +16,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from samedevice.catalog import Cause, load
-from samedevice.doctor.address import error_page, issue_form, site
+from samedevice.doctor.site_addresses import error_page, issue_form, site
 from samedevice.doctor.text.traceback import Frame
 
 if TYPE_CHECKING:

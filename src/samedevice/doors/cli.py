@@ -172,7 +172,7 @@ def _explain(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:  # while it was being pasted
         return 130
     if chosen.json:
-        from samedevice.doctor.data import as_data
+        from samedevice.doctor.diagnosis_json import as_data
 
         _print(json.dumps(as_data(diagnosis), indent=2) + "\n")
     elif chosen.output_format == "github":

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
-from samedevice import gpus
+from samedevice import gpu_choice
 from samedevice.plurals import counted
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         "gpus(n): needs n GPUs. Real ones where there are n; else simulated ones, with --simulate-cuda, the fixture "
-        f"simulated_cuda or {gpus.CHOICE}=simulated; else the test is skipped.",
+        f"simulated_cuda or {gpu_choice.CHOICE}=simulated; else the test is skipped.",
     )
     _begin(config, config.option.simulate_cuda)  # where a conftest.py names this plugin, the hook above came too early
 
@@ -197,7 +197,7 @@ def pytest_exception_interact(node: pytest.Item | pytest.Collector, call: pytest
 def _begin(config: pytest.Config, asked: str | None) -> None:
     """Start the session's simulation, once, if it was asked for."""
     try:
-        choice = gpus.chosen()
+        choice = gpu_choice.chosen()
     except ValueError as error:
         raise pytest.UsageError(f"{error}.") from None
     if asked is None or _announcement in config.stash:
@@ -206,7 +206,9 @@ def _begin(config: pytest.Config, asked: str | None) -> None:
     if count is None:
         raise pytest.UsageError(f"--simulate-cuda takes the number of GPUs, 1 to 16, not {asked!r}.")
     if choice == "real":
-        config.stash[_announcement] = f"samedevice: no simulated GPUs, as {gpus.CHOICE}=real forbids --simulate-cuda."
+        config.stash[_announcement] = (
+            f"samedevice: no simulated GPUs, as {gpu_choice.CHOICE}=real forbids --simulate-cuda."
+        )
         return
     if fault := _torch_is_missing():
         raise pytest.UsageError(f"--simulate-cuda {asked}: {fault}.")
@@ -248,7 +250,7 @@ def _provide(item: pytest.Item, asked: bool) -> str:
     from samedevice.simulation import simulate_cuda
     from samedevice.simulation.device import devices
 
-    choice = gpus.chosen()
+    choice = gpu_choice.chosen()
     if installed := devices.installed():  # by the session, or by a fixture of the program's
         if devices.count() >= needed:
             return ""
@@ -262,7 +264,7 @@ def _provide(item: pytest.Item, asked: bool) -> str:
         return ""
     has = f"needs {counted(needed, 'GPU')}, and this machine has {real}"
     if choice == "real":
-        return f"{has}; {gpus.CHOICE}=real forbids simulated ones"
+        return f"{has}; {gpu_choice.CHOICE}=real forbids simulated ones"
     if not asked and choice != "simulated":
         return f"{has}; pytest --simulate-cuda {needed} simulates them"
     simulation = simulate_cuda(needed).start()
@@ -310,7 +312,7 @@ def _diagnosis(error: BaseException) -> "Diagnosis | None":
 
 def _is_of_the_simulation(diagnosis: "Diagnosis") -> bool:
     """Whether a test for a tensor's very class has failed, as no real GPU's would."""
-    from samedevice.doctor.class_tests import KNOWN_DIFFERENCE
+    from samedevice.doctor.simulated_class import KNOWN_DIFFERENCE
 
     return diagnosis.other is not None and diagnosis.other.id == KNOWN_DIFFERENCE
 

@@ -207,8 +207,8 @@ class _Told:
         """Write the file, if one was asked for."""
         if self._file is None:
             return
-        from samedevice.doctor.data import as_data
         from samedevice.doctor.diagnosis import Diagnosis
+        from samedevice.doctor.diagnosis_json import as_data
 
         data = as_data(self._first or Diagnosis(None, "The script raised no device error."))
         try:

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from samedevice.placement.model import (
+from samedevice.placement.placements import (
     Thing,
     Verdict,
     devices_of,

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from samedevice.placement.drawing import drawn
-from samedevice.placement.model import Placement, Thing, told
+from samedevice.placement.placements import Placement, Thing, told
 from samedevice.placement.places import Place
 from samedevice.placement.rows import OptimizerTensors, by_optimizer
 from samedevice.placement.walk import walk

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call
 from samedevice.placement.drawing import drawn
-from samedevice.placement.model import Placement, Thing, joined
+from samedevice.placement.placements import Placement, Thing, joined
 from samedevice.placement.rows import Row, rows_of
 from samedevice.placement.walk import Walk, walk
 

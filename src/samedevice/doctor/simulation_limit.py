@@ -8,8 +8,8 @@ from dataclasses import replace
 from types import CodeType, TracebackType
 
 from samedevice.catalog import Other
-from samedevice.doctor.address import site
 from samedevice.doctor.diagnosis import Diagnosis
+from samedevice.doctor.site_addresses import site
 from samedevice.introspect import exceptions
 
 _ASKS_FOR_CUDA = "no_cuda_build_or_driver"

@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from samedevice.catalog import Other
-from samedevice.doctor.address import site
 from samedevice.doctor.diagnosis import Diagnosis
+from samedevice.doctor.site_addresses import site
 from samedevice.introspect import classes, exceptions, frames, objects
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call
