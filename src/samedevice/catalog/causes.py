@@ -56,7 +56,7 @@ def _messages(row: Row, rows: dict[type, list[Row]]) -> Iterator[Mistake]:
 
 
 def _change(row: Row) -> Iterator[Mistake]:
-    """What is wrong with how a cause says what to change: in lines of a program, or in commands."""
+    """Yield what is wrong with how a cause says what to change: in lines of a program, or in commands."""
     before, after, commands = (row.keys.get(key, "").strip() for key in ("before", "after", "commands"))
     if commands:
         for key in ("before", "after"):
@@ -78,7 +78,7 @@ def _change(row: Row) -> Iterator[Mistake]:
 
 
 def _lines(row: Row) -> Iterator[Mistake]:
-    """What is wrong with the lines themselves: no Python, too few, too many or too long."""
+    """Yield what is wrong with the lines themselves: they are no Python, too few, too many or too long."""
     for key in ("setup", "before", "after"):
         if wrong := _python(row.keys.get(key, "")):
             yield row.mistake(key, wrong)
@@ -92,7 +92,7 @@ def _lines(row: Row) -> Iterator[Mistake]:
 
 
 def _python(code: str) -> str | None:
-    """What is wrong with lines of Python; lines that begin with "$ " are for a shell."""
+    """Say what is wrong with lines of Python; lines that begin with "$ " are for a shell."""
     try:
         ast.parse("\n".join("" if line.startswith("$ ") else line for line in code.splitlines()))
     except SyntaxError as error:

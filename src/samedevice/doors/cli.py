@@ -44,7 +44,7 @@ _NO_SUCH_FILE = {errno.ENOENT, errno.ENAMETOOLONG, errno.EINVAL}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do what the command line says; returns the exit code.
+    """Do what the command line says, and return the exit code.
 
     Args:
         arguments: what follows `samedevice`; None for this process's own.
@@ -79,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """One that complains in one sentence."""
+    """A parser that complains in one sentence."""
 
     def error(self, message: str) -> NoReturn:
         raise Misuse(f"{message}. `{self.prog} --help` says more.")
@@ -125,7 +125,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _split(arguments: Sequence[str]) -> tuple[Sequence[str], bool, Sequence[str]]:
-    """Our options, whether -m ended them, and from the program on.
+    """Return our options, whether -m ended them, and the rest from the program on.
 
     By hand: argparse would look for options behind the program too.
     """
@@ -202,7 +202,7 @@ def _print(text: str) -> None:
 
 
 def _diagnosis(what: str | None, *, with_source: bool) -> tuple[str, "Diagnosis"]:
-    """What is asked about: a heading, which only an id has, and the diagnosis."""
+    """Return the diagnosis of what is asked about, and a heading before it, which only an id has."""
     from samedevice.doctor.explanation import explain_log
 
     folder = Path.cwd() if with_source else None
@@ -233,7 +233,7 @@ def _diagnosis(what: str | None, *, with_source: bool) -> tuple[str, "Diagnosis"
 
 
 def _is_prose(text: str) -> bool:
-    """Whether a name that no file has reads as somebody's text, and not as a file whose name was mistyped."""
+    """Tell whether a name that no file has reads as somebody's text, and not as the mistyped name of a file."""
     return "\n" in text or (len(text.split()) > 2 and not re.search(r"\.\w{1,5}$", text))
 
 
@@ -250,7 +250,7 @@ def _pasted() -> bytes:
 
 
 def _of_id(id_: str) -> tuple[str, "Diagnosis"]:
-    """What is said of the message's newest wording, which stands for all of them."""
+    """Explain the newest wording of a message, which stands for all of them."""
     from samedevice.catalog import load
     from samedevice.doctor import explain
 
@@ -264,5 +264,5 @@ def _of_id(id_: str) -> tuple[str, "Diagnosis"]:
 
 
 def _short(name: str) -> str:
-    """A name as it was given, on one line, harmless to a terminal."""
+    """Write a name as it was given, on one line, harmless to a terminal."""
     return ascii(name if len(name) <= 60 else f"{name[:57]}...")

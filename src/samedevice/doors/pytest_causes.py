@@ -33,7 +33,7 @@ def note(report: Any, diagnosis: "Diagnosis") -> None:
 
 
 def show_once(stats: dict[str, list[Any]], section: str) -> dict[str, list[Any]]:
-    """Leave one report for each cause, which names the others; returns what there was.
+    """Leave one report for each cause, which names the others. Return what there was.
 
     Args:
         stats: the terminal reporter's reports by category.

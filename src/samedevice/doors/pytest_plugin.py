@@ -68,7 +68,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 @pytest.fixture
 def simulated_cuda(request: pytest.FixtureRequest) -> "list[torch.device]":
-    """Simulated GPUs for this test where the session has none: the list of their devices, cuda:0 first.
+    """Give a test simulated GPUs if the session has none: the list of their devices, cuda:0 first.
 
     There is one, or as many as @pytest.mark.gpus(n) says; with the marker, real ones are taken where there are n.
     """
@@ -106,7 +106,7 @@ def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, py
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """A module may fail as it is imported, with a tensor that is made outside of all tests."""
+    """Explain also a module that fails while it is imported, with a tensor that is made outside of all tests."""
     return (yield from _explained(lambda report: getattr(report, "call", None)))  # pytest's own way to hand it on
 
 
@@ -151,7 +151,7 @@ def _is_explained(report: Any) -> bool:
 
 @pytest.hookimpl(specname="pytest_terminal_summary", wrapper=True, tryfirst=True)
 def pytest_terminal_summary_once(terminalreporter: pytest.TerminalReporter) -> Generator[None, object, object]:
-    """Before pytest prints the failures: show each cause once, unless everything is asked for."""
+    """Show each cause once, before pytest prints the failures, unless everything is asked for."""
     option, stats = terminalreporter.config.option, terminalreporter.stats
     reports = [*stats.get("error", ()), *stats.get("failed", ())]
     some_are_hidden = option.tbstyle not in ("no", "line") and not option.fulltrace and terminalreporter.verbosity < 2
@@ -172,7 +172,7 @@ def _show_all(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Behind the failures. In a job of GitHub Actions a pull request then shows the culprits on the lines to change."""
+    """Let a pull request on GitHub show the culprits on the lines to change; this runs after the failures."""
     _show_all(terminalreporter)
     if os.environ.get("GITHUB_ACTIONS") == "true":
         reports = [*terminalreporter.getreports("failed"), *terminalreporter.getreports("error")]
@@ -182,7 +182,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_exception_interact(node: pytest.Item | pytest.Collector, call: pytest.CallInfo[Any], report: Any) -> None:
-    """A debugger begins at the program's own line, as on CUDA: `--pdb` goes to where the traceback ends."""
+    """Let a debugger (`--pdb`) begin at the program's own line, where the traceback ends, as on CUDA."""
     if call.excinfo is None or node.config.option.fulltrace or not _is_explained(report):
         return
     entry: TracebackType | None = call.excinfo.tb
@@ -227,7 +227,7 @@ def _begin(config: pytest.Config, asked: str | None) -> None:
 
 
 def _needed(item: pytest.Item) -> int:
-    """How many GPUs the marker says, 0 without it."""
+    """Return how many GPUs the marker says, 0 without it."""
     marker = item.get_closest_marker("gpus")
     if marker is None:
         return 0
@@ -276,7 +276,7 @@ def _provide(item: pytest.Item, asked: bool) -> str:
 
 
 def _torch_is_missing() -> str:
-    """Why there is no torch, or ""."""
+    """Say why there is no torch, or return ""."""
     try:
         import torch  # noqa: F401
     except Exception as error:  # an OSError where a library of the system's is missing
@@ -295,7 +295,7 @@ _last: list[tuple[BaseException, "Diagnosis | None"]] = []
 
 
 def _diagnosis(error: BaseException) -> "Diagnosis | None":
-    """What is known about it, None where it is no device error."""
+    """Explain an error, once; return None if it is no device error."""
     if not _last or _last[0][0] is not error:
         from samedevice.doctor import explain
 
@@ -311,14 +311,14 @@ def _diagnosis(error: BaseException) -> "Diagnosis | None":
 
 
 def _is_of_the_simulation(diagnosis: "Diagnosis") -> bool:
-    """Whether a test for a tensor's very class has failed, as no real GPU's would."""
+    """Tell whether a test for a tensor's very class has failed, which no real GPU's tensor would fail."""
     from samedevice.doctor.simulated_class import KNOWN_DIFFERENCE
 
     return diagnosis.other is not None and diagnosis.other.id == KNOWN_DIFFERENCE
 
 
 def _of_a_doctest(error: BaseException) -> "doctest.UnexpectedException | None":
-    """The example that raised: doctest reports it by an error of its own, and pytest all of a docstring by another."""
+    """Find the example that raised: doctest reports it by an error of its own, and pytest several by another."""
     if module := sys.modules.get("doctest"):
         several = type(error).__name__ == "MultipleDoctestFailures"
         for failure in error.failures if several else [error]:  # type: ignore[attr-defined]
@@ -341,7 +341,7 @@ def _hide_the_simulation() -> None:
 
 
 def _is_device_error(excinfo: "pytest.ExceptionInfo[Any] | None") -> bool:
-    """An error of another kind may be the simulation's own fault: then its frames are what has to be seen."""
+    """Tell whether to hide frames: another error may be the simulation's own fault, and then its frames help."""
     try:
         return excinfo is not None and _diagnosis(excinfo.value) is not None
     except Exception:
