@@ -5,7 +5,7 @@ import sys
 import warnings
 from typing import Any
 
-from samedevice.gpus import CHOICE, chosen
+from samedevice.gpu_choice import CHOICE, chosen
 from samedevice.plurals import counted
 
 # The simulation that start began in this process, and what it said of it.

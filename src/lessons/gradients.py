@@ -18,7 +18,7 @@ from samedevice.placement.drawing import (
     text_line,
     text_width,
 )
-from samedevice.placement.model import Verdict, joined, printable
+from samedevice.placement.placements import Verdict, joined, printable
 
 _ROW = 30
 _NAMES = 150  # the width that names have at most

@@ -19,7 +19,7 @@ from samedevice.placement.drawing import (
     svg,
     text_line,
 )
-from samedevice.placement.model import Verdict, printable
+from samedevice.placement.placements import Verdict, printable
 
 _ROW = 34
 _LEFT = MARGIN + 38  # where the first moment begins, behind "CPU" and "GPU"

@@ -22,7 +22,7 @@ from samedevice.placement.drawing import (
     text_line,
     text_width,
 )
-from samedevice.placement.model import Placement, Thing, Verdict, devices_of, printable, verdict
+from samedevice.placement.placements import Placement, Thing, Verdict, devices_of, printable, verdict
 
 _ROW = 30
 _SHOWN = 10  # steps at most, for a sign needs its room: the framed one and those before it

@@ -12,7 +12,7 @@ from tests.site.conftest import ADDRESS
 
 from samedevice import explain
 from samedevice.catalog import load
-from samedevice.doctor.export import exported
+from samedevice.doctor.catalog_json import exported
 from samedevice.doctor.report import change
 from site_build.error_pages import _description
 from site_build.escaping import escaped, fence, sentences

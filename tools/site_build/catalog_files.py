@@ -9,7 +9,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files, InclusionLevel
 
 from samedevice.catalog import load
-from samedevice.doctor.export import exported
+from samedevice.doctor.catalog_json import exported
 from site_build.cause_pages import cause_pages
 from site_build.claims_page import PLACE, claims_page
 from site_build.error_index import INDEX, error_index
