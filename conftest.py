@@ -23,7 +23,7 @@ from nbformat import NotebookNode
 from nbformat.reader import NotJSONError
 from nbval.plugin import IPyNbCell
 
-from kernels import sockets_as_files
+from kernel_sockets import sockets_as_files
 from lessons.measured import HERE
 from warm import POSSIBLE, Forks
 

@@ -10,7 +10,7 @@ MODULES = [
     "introspect.classes",
     "introspect.exceptions",
     "introspect.expressions",
-    "placement.model",
+    "placement.placements",
     "plurals",
     "placement.where",
 ]

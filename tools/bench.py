@@ -1,10 +1,10 @@
-"""How much a simulated GPU costs, beside plain CPU tensors: prints a table and writes it to results/bench.json.
+"""Measure what a simulated GPU costs, beside plain CPU tensors; print a table and write it to results/bench.json.
 
-A training step of a 2-layer MLP with SGD, on one thread. The contestants take turns in every run, so that what else the
-machine does falls on all alike; each figure is the median over the runs of a contestant's processor time divided by
-plain CPU's in the same run. "cpu again" is plain CPU a second time: how far it is from 1 says how far the other figures
-can be trusted. FakeTensorMode, PyTorch's own tensors without values, stands beside the smallest step. Nothing here
-passes or fails: on a busy machine the figures are worse than on a quiet one.
+What is measured is a training step of a 2-layer MLP with SGD, on one thread. The contestants take turns in every run,
+so that what else the machine does falls on all alike; each figure is the median over the runs of a contestant's
+processor time divided by plain CPU's in the same run. "cpu again" is plain CPU a second time: how far it is from 1 says
+how far the other figures can be trusted. FakeTensorMode, PyTorch's own tensors without values, stands beside the
+smallest step. Nothing here passes or fails: on a busy machine the figures are worse than on a quiet one.
 """
 
 import contextlib
@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def measure(sizes: tuple[int, int, int], batch: int, repeats: int, at_most: float, with_fake: bool) -> dict[str, Any]:
-    """The figures of one step."""
+    """Return the figures of one step."""
     plain: Context = contextlib.nullcontext
     contestants: dict[str, tuple[Context, str]] = {
         "cpu": (plain, "cpu"),
@@ -92,7 +92,7 @@ def measure(sizes: tuple[int, int, int], batch: int, repeats: int, at_most: floa
 
 
 def training_step(sizes: tuple[int, int, int], batch: int, context: Context, device: str) -> Callable[[], None]:
-    """A function that makes one step of training: forward, backward, SGD."""
+    """Return a function that makes one step of training: forward, backward, SGD."""
     with context(), torch.device(device):
         torch.manual_seed(0)
         model = torch.nn.Sequential(
@@ -111,7 +111,7 @@ def training_step(sizes: tuple[int, int, int], batch: int, context: Context, dev
 
 
 def entering_and_leaving() -> float:
-    """Milliseconds to enter the simulation and leave it again."""
+    """Return the milliseconds that it takes to enter the simulation and leave it again."""
     taken = []
     for _ in range(10 * RUNS):
         start = time.process_time()

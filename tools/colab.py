@@ -1,10 +1,10 @@
-"""The lessons as Colab runs them: `make test-colab`.
+"""Run the lessons as Colab runs them: `make test-colab`.
 
 On Colab a lesson is a file alone, and its first cell installs the rest. So it is here: .venv-colab has Colab's versions
 (tests/colab/requirements.txt) and nothing of this project, the folder is empty and outside the checkout, and the cell
 runs as it stands. Only git is told that the project's address is this checkout, with what is not committed yet.
 
-The kernel is .venv-colab's. What starts it and compares is .venv's, as Colab's page is not of the kernel's environment.
+The kernel is .venv-colab's. .venv starts it and compares, because Colab's page is not of the kernel's environment.
 """
 
 import json
@@ -71,7 +71,7 @@ def main() -> int:
 
 
 def start_cells() -> dict[str, list[str]]:
-    """Each start cell, and the lessons that it stands in: the number of GPUs is all that may differ."""
+    """Return each start cell, and the lessons that it stands in: the number of GPUs is all that may differ."""
     cells: dict[str, list[str]] = {}
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         code = [cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
@@ -134,7 +134,7 @@ def check(what: str, checked: Any, *arguments: Any) -> bool:
 
 
 def started_by(folder: Path, cell: str, commit: str) -> str | None:
-    """A start cell gets the lesson its GPUs, with what it has installed itself."""
+    """Check that a start cell gets the lesson its GPUs, with what it has installed itself."""
     start, came_from = run(folder, [cell, COMMIT])
     if errors(start) or not re.search(r"^\d (simulated|real) GPUs?\b.*\.$", printed(start), re.M):
         return f"it ended with {errors(start)} and {printed(start)!r}"
@@ -144,7 +144,7 @@ def started_by(folder: Path, cell: str, commit: str) -> str | None:
 
 
 def explained(folder: Path, cell: str) -> str | None:
-    """An uncaught device error is followed by its diagnosis; so is explain(); another error is shown as ever."""
+    """Check that a diagnosis follows an uncaught device error, and `explain()`; any other error is shown as ever."""
     _, loaded, failed, asked, other = run(
         folder, [cell, "%load_ext samedevice", FAILS, "import samedevice\nsamedevice.explain()", "1 / 0"]
     )
@@ -160,7 +160,7 @@ def explained(folder: Path, cell: str) -> str | None:
 
 
 def whole(folder: Path, lesson: str) -> dict[str, object]:
-    """Every cell of a lesson, executed by Colab's kernel and compared by nbval and the guard (conftest.py)."""
+    """Execute every cell of a lesson by Colab's kernel, and compare it by nbval and the guard (conftest.py)."""
     forget()
     alone, report = folder / lesson / "notebooks", folder / f"{lesson}.xml"
     alone.mkdir(parents=True)
@@ -191,7 +191,7 @@ def printed(cell: NotebookNode) -> str:
 
 
 def shown(cell: NotebookNode) -> str:
-    """What is displayed with both an HTML and a plain form, in its plain form."""
+    """Return the plain form of what is displayed with an HTML form too."""
     return "".join(out.data["text/plain"] for out in cell.outputs if "text/html" in out.get("data", {}))
 
 

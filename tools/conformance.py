@@ -1,12 +1,13 @@
-"""Does the simulation answer as PyTorch's CUDA build? Replays what tools/record recorded and counts.
+"""Count how often the simulation answers as PyTorch's CUDA build: replay what tools/record recorded.
 
     python tools/conformance.py [--show N]           writes results/conformance.json
     python tools/conformance.py known                writes the lists of known misses anew: read their diff
     python tools/conformance.py compare FILE FILE    two recordings: where do they differ?
 
 outcome: both work, or both raise. exact: the same devices, or the same type and text of the error. A program has to
-answer exactly. What is recorded is in tests/conformance; its first line says of which torch, where and when. Beside it
-stands which operators and questions are known to answer otherwise, and how: a test compares that list, case by case.
+answer exactly. The recordings are in tests/conformance; the first line of each says of which torch it is, where and
+when. A list beside each has the operators and questions that are known to answer otherwise, and how. A test compares
+that list, case by case.
 """
 
 import gzip
@@ -31,7 +32,7 @@ RECORDED = ROOT / "tests" / "conformance"
 
 
 class Comparison(NamedTuple):
-    """One question, what CUDA answered and what the simulation did: None where this torch lacks operator or sample."""
+    """A question, CUDA's answer and the simulation's, which is None if this torch lacks the operator or the sample."""
 
     question: str
     recorded: dict[str, Any]
@@ -43,7 +44,7 @@ class Comparison(NamedTuple):
 
     @property
     def speaks_of_the_cpu(self) -> bool:
-        """Whether the simulation's error names a kernel of the CPU, or the CPU, where CUDA's does not."""
+        """Tell whether the simulation's error names the CPU or a kernel of it, and CUDA's does not."""
         said = (self.simulated or {}).get("message", "")
         return bool(OF_THE_CPU.search(said)) and not OF_THE_CPU.search(self.recorded.get("message", ""))
 
@@ -62,18 +63,18 @@ def _said(answer: dict[str, Any] | None) -> str:
 
 
 def recording(what: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Header and answers for the torch that is installed, or for the nearest version that was recorded."""
+    """Return header and answers for the torch that is installed, or for the nearest version that was recorded."""
     return read(_nearest(what))
 
 
 def known_misses(what: str) -> Path:
-    """The list of the known misses of a recording, which stands beside it."""
+    """Return the list of the known misses of a recording, which stands beside it."""
     recorded = _nearest(what)
     return recorded.with_name(recorded.name.replace(".jsonl.gz", "-known-misses.jsonl"))
 
 
 def as_line(miss: Comparison) -> str:
-    """A miss as the list has it: the question, and what the simulation answers."""
+    """Return a miss as the list has it: the question, and what the simulation answers."""
     return json.dumps({"question": miss.question, "simulated": miss.simulated})
 
 
@@ -94,7 +95,7 @@ def read(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
 
 
 def replay_operators(rows: list[dict[str, Any]]) -> Iterator[Comparison]:
-    """A comparison for each row."""
+    """Return a comparison for each row."""
     from record import operators  # here, as below: it imports PyTorch's own tests, which takes five seconds
 
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
@@ -144,9 +145,10 @@ _SETTINGS = (
 
 
 def replay_questions(rows: list[dict[str, Any]]) -> Iterator[Comparison]:
-    """A comparison for each row. What a question sets may stay set, so in some families each has its own simulation.
+    """Return a comparison for each row.
 
-    The questions of any other family share one, because starting one takes longer than answering.
+    What a question sets may stay set, so each question of some families has its own simulation. The questions of any
+    other family share one, because starting one takes longer than answering.
     """
     for family, of_family in itertools.groupby(rows, key=lambda row: str(row["family"])):
         for together in ([row] for row in of_family) if family in _SETTINGS else (of_family,):

@@ -1,6 +1,6 @@
-"""Does a long training on a simulated GPU grow? Steps, device errors, and simulations that begin and end.
+"""Measure whether a long training on a simulated GPU grows: steps, device errors, simulations that begin and end.
 
-Counted after a full collection, at a quarter of the way and at its end: the objects that the collector knows, the
+After a full collection, at a quarter of the way and at its end, it counts the objects that the collector knows, the
 blocks that Python has allocated, the process's resident memory, and what torch.cuda.memory_allocated says. Caches of
 Python and of libraries fill once, however many steps there are: a leak would be an object or more for each step, error
 or simulation, so flat is less than one for ten steps or simulations.
@@ -94,7 +94,7 @@ def _entering(simulations: int) -> dict[str, Any]:
 
 
 def _places() -> dict[str, dict[str, float]]:
-    """Where the counts will be: so that they are not counted themselves, nor what is loaded for the first of them."""
+    """Return the places of the counts, made before: neither they nor what the first of them loads are counted."""
     return {"at_a_quarter": _counted(), "at_the_end": _counted()}
 
 

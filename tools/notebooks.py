@@ -2,9 +2,9 @@
 
 A notebook is stored only if every cell did what it says: an error where there is the tag raises-exception, none
 elsewhere. What differs between machines (paths, addresses, times) is scrubbed by tests/notebooks/sanitize.cfg, which
-nbval reads too. Of a traceback, what the site would show is stored: a real GPU has no frames of the simulation.
-Cells are not numbered (each counts as the first that was executed), so that a new cell changes no other.
-Executed twice, a notebook does not change. Whatever interrupts this, each is as it was, or stored as a whole.
+nbval reads too. A traceback is stored as the site would show it, because a real GPU has no frames of the simulation.
+Cells are not numbered (each counts as the first that was executed), so that a new cell changes no other. A notebook
+that is executed twice does not change. If this is interrupted, each notebook is as it was, or stored as a whole.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from nbformat.reader import NotJSONError
 from nbval.plugin import get_sanitize_patterns
 from traitlets.config import Config
 
-from kernels import sockets_as_files
+from kernel_sockets import sockets_as_files
 from site_build.tracebacks import shorten
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -61,11 +61,11 @@ def main(arguments: list[str]) -> int:
 
 class _Loop(asyncio.SelectorEventLoop):
     def add_signal_handler(self, *_: object) -> None:
-        """Refused, as where there is none: nbclient's ends the kernels and then waits for their answers."""
+        """Refuse, as a loop without signals does: nbclient's ends the kernels and then waits for their answers."""
         raise NotImplementedError
 
     def default_exception_handler(self, context: dict[str, Any]) -> None:
-        """Nothing of nbclient's watch over a kernel, which fails where the kernel is ended between two looks."""
+        """Say nothing of nbclient's watch over a kernel, which fails if the kernel ends between two looks."""
         if "_async_poll_kernel_alive" not in repr(context.get("future")):
             super().default_exception_handler(context)
 

@@ -25,7 +25,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "tests/doctor/real_programs"
 
 @dataclass(frozen=True)
 class Judgement:
-    """Whether the first culprit, its cause and its fix are right, and what they are."""
+    """The first culprit, its cause and its fix, and whether each is right."""
 
     culprit: bool
     cause: bool

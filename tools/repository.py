@@ -1,13 +1,13 @@
-"""The project's repository on GitHub: write its address wherever it stands, or say what the address is.
+"""Write the address of the project's repository on GitHub wherever it stands, or say what the address is.
 
 `make repository URL=https://github.com/me/mine` is for the first push, and for a project that moves. The address in
 pyproject.toml says what to look for; its forms are https://github.com/OWNER/NAME (so too in the Colab links and in each
-notebook's first cell), OWNER.github.io/NAME, where the site is served, and the README's `cd NAME`. A fork needs none of
-it: its site takes its address from GitHub or from git (tools/site_build/repository.py), and its code is upstream's.
+notebook's first cell), OWNER.github.io/NAME, where the site is served, and the README's `cd NAME`. A fork does not need
+this: its site takes its address from GitHub or from git (tools/site_build/repository.py), and its code is upstream's.
 
 `python3 tools/repository.py --check` says in one line what is still to be done, or, on GitHub, whose address this is:
-`make site` and CI begin with it. `--release` fails where the address is another's, for a package that was published
-from there would lead its readers to somebody else's site and code.
+`make site` and CI begin with it. `--release` fails if the address is another's, because a package that was published
+from here would lead its readers to somebody else's site and code.
 """
 
 import json
@@ -40,14 +40,14 @@ def main(root: Path, arguments: list[str]) -> int:
 
 
 def held(root: Path) -> tuple[str, str]:
-    """The owner and the name that stand in pyproject.toml."""
+    """Return the owner and the name that stand in pyproject.toml."""
     project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
     owner, name = project["urls"]["Repository"].split("/")[-2:]
     return owner, name
 
 
 def what_to_know(ours: tuple[str, str], running: str | None, fork: bool) -> str:
-    """One sentence, or "". RUNNING is the repository whose workflow this is; GitHub takes no heed of case."""
+    """Return one sentence, or "". RUNNING is the repository whose workflow this is; GitHub ignores case."""
     upstream = "/".join(ours)
     if ours[0] == PLACEHOLDER:
         return f"Run {command(running)} once, so that Colab and the links work."
@@ -63,7 +63,7 @@ def command(repository: str | None) -> str:
 
 
 def is_fork() -> bool:
-    """Whether the workflow's repository is a fork, from the event that started it (github.event.repository.fork)."""
+    """Tell whether the workflow's repository is a fork: the event that started it says so."""
     event = os.environ.get("GITHUB_EVENT_PATH")
     if not event or not Path(event).exists():
         return False

@@ -1,4 +1,4 @@
-"""What each run of a tool leaves in results/: the day, the versions, the machine, and the figures that it measured.
+"""The files that tools leave in results/: the day, the versions, the machine, and the figures that were measured.
 
 The site's pages take their figures from these files, so that none is typed by hand.
 """

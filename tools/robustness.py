@@ -1,7 +1,8 @@
-"""Random programs on simulated GPUs, and 20,000 steps of training in flat memory: writes results/robustness.json.
+"""Run random programs and 20,000 steps of training on simulated GPUs, and write results/robustness.json.
 
-Each program is held against the rules of placement and against the CPU's values (random_programs). Of one that differs,
-the shortest form that still does is printed, to be pasted and run. A seed is printed, by which the run can be repeated.
+Each program is held against the rules of placement and against the CPU's values (random_programs). If one differs, its
+shortest form that still does is printed, to be pasted and run. The seed is printed too, to repeat the run. The training
+has to stay in flat memory.
 
     python tools/robustness.py [SEED]
 """

@@ -1,4 +1,4 @@
-"""Public test suites, unchanged, on a simulated GPU: prints a table and writes it to results/suites.json.
+"""Run public test suites, unchanged, on a simulated GPU; print a table and write it to results/suites.json.
 
 Each package's tests come from its own sdist on PyPI, of the version that tests/clients/requirements.txt pins. They run
 twice in the environment of `make test-suites`: as on any machine without a GPU, and with `--simulate-cuda 1`. A test
@@ -30,7 +30,7 @@ DOWNLOADS = Path(sys.prefix) / "suites"
 
 @dataclasses.dataclass(frozen=True)
 class Suite:
-    """What of a package's tests is run, as paths and options of pytest, and what is left out."""
+    """The tests of a package that are run, as paths and options of pytest, and those that are left out."""
 
     paths: tuple[str, ...]
     left_out: str = ""
@@ -83,7 +83,7 @@ def main() -> None:
 
 
 def measure(name: str, suite: Suite, found: list[dict[str, Any]], scratch: Path) -> dict[str, Any]:
-    """The counts of one package's tests, without and with a simulated GPU."""
+    """Return the counts of one package's tests, without and with a simulated GPU."""
     version = importlib.metadata.version(name)
     folder = unpacked(name, version, scratch)
     plain, _, _ = run(folder, suite, DOWNLOADS / f"{name}-cpu.xml", "-p", "no:samedevice")
@@ -113,7 +113,7 @@ def measure(name: str, suite: Suite, found: list[dict[str, Any]], scratch: Path)
 
 
 def unpacked(name: str, version: str, scratch: Path) -> Path:
-    """The folder of the package's sdist, downloaded once, unpacked anew."""
+    """Return the folder of the package's sdist, downloaded once, unpacked anew."""
     archive = f"{name.replace('-', '[-_]')}-{version}.tar.gz"
     if not any(DOWNLOADS.glob(archive)):
         print(f"Downloading the sdist of {name} {version}.", flush=True)
@@ -126,7 +126,7 @@ def unpacked(name: str, version: str, scratch: Path) -> Path:
 
 
 def run(folder: Path, suite: Suite, report: Path, *options: str) -> tuple[dict[str, str], set[str], float]:
-    """Each test's outcome, the tests that used a GPU, and the seconds that pytest took."""
+    """Return each test's outcome, the tests that used a GPU, and the seconds that pytest took."""
     report.unlink(missing_ok=True)
     start = time.monotonic()
     # Their own options (coverage and the like) need plugins that are not here.
@@ -156,7 +156,7 @@ def run(folder: Path, suite: Suite, report: Path, *options: str) -> tuple[dict[s
 
 
 def print_table(packages: dict[str, dict[str, Any]]) -> None:
-    """In Markdown, for people."""
+    """Print the table in Markdown, for people."""
     columns = ["tests", "passed", "skipped", "failed_as_on_cpu", "found_a_device_bug", "found_another_fault"]
     columns += ["because_of_us", "used_the_gpu", "passed_only_with_it", "seconds"]
     print("| package |", " | ".join(column.replace("_", " ") for column in columns), "|")

@@ -1,9 +1,9 @@
-"""Run the notebooks and write what came of it to results/, from which the site says when a lesson was last verified.
+"""Run the notebooks and write the outcome to results/, from which the site says when a lesson was last verified.
 
 `make test-gpu` runs them on this machine's GPUs (results/gpu.json), `make verify` on simulated ones
 (results/simulated.json). Only the former counts as verified on hardware: a lesson that needs more GPUs than there are
 is skipped by conftest.py, and the results say so. What lessons measured on a real GPU goes into the record that they
-show elsewhere (src/lessons/measured.json).
+show on simulated GPUs (src/lessons/measured.json).
 """
 
 import os
@@ -50,7 +50,7 @@ def main(arguments: list[str]) -> int:
 
 
 def standings(report: str, kind: str) -> dict[str, dict[str, object]]:
-    """Each lesson's standing, from pytest's report in JUnit's XML, where a notebook's cells are test cases."""
+    """Return each lesson's standing, from pytest's report in JUnit's XML, where a notebook's cells are test cases."""
     cells: dict[str, list[ElementTree.Element]] = {}
     for case in ElementTree.fromstring(report).iter("testcase"):
         lesson = case.get("classname", "").removeprefix("notebooks.").removesuffix(".ipynb")

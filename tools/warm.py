@@ -49,7 +49,7 @@ def _ask(question: dict[str, Any]) -> Any:
 
 
 class Fork:
-    """A process for Python's arguments -m or -c, as far as jupyter_client and `run` use a subprocess.Popen."""
+    """A process for Python's arguments -m or -c, with as much of subprocess.Popen as jupyter_client and `run` use."""
 
     stdin = stdout = stderr = None
 
@@ -90,7 +90,7 @@ class Fork:
 
 
 class Forks(LocalProvisioner):
-    """Starts a kernel as a fork. What it prints past its cells goes nowhere, as nbval has it.
+    """What starts a kernel as a fork. What the kernel prints beside its cells goes nowhere, as with nbval.
 
     Example:
         >>> manager = KernelManager(kernel_name="python3")
@@ -109,7 +109,7 @@ class Forks(LocalProvisioner):
 
 
 def run(code: str, timeout: float) -> subprocess.CompletedProcess[str]:
-    """What `python -c` prints and how it ends, of a program in which PyTorch's import is not the point."""
+    """Return what `python -c` would print and how it would end; for programs that are not about PyTorch's import."""
     if not POSSIBLE:
         command = [sys.executable, "-c", code]
         return subprocess.run(command, capture_output=True, encoding="utf-8", timeout=timeout)
@@ -144,7 +144,7 @@ def serve() -> None:
 
 
 def become(arguments: list[str], cwd: str, env: dict[str, str], prints: list[str]) -> None:
-    """In a fork: be what python would be with these arguments."""
+    """Become, in a fork, what python would be with these arguments."""
     os.setsid()
     # Answered only now: who ends a kernel ends its group, and until here that was the group of the process forked.
     print(os.getpid(), flush=True)

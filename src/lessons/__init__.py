@@ -1,4 +1,4 @@
-"""What the notebooks and the site need. Importing it imports neither torch nor MkDocs."""
+"""The functions that the notebooks import. Importing it imports neither torch nor MkDocs."""
 
 from lessons.exercises import check
 from lessons.folder import new_folder

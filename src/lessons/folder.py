@@ -10,7 +10,7 @@ import sysconfig
 import tempfile
 from typing import Any
 
-from samedevice.gpus import CHOICE
+from samedevice.gpu_choice import CHOICE
 
 # tests/notebooks/sanitize.cfg takes the path of such a folder out of what is stored.
 _PREFIX = "samedevice-lesson-"

@@ -1,11 +1,11 @@
-"""The GPUs that a lesson runs on: this machine's where it has enough of them, else simulated ones."""
+"""The GPUs that a lesson runs on: this machine's if it has enough of them, else simulated ones."""
 
 import os
 import sys
 import warnings
 from typing import Any
 
-from samedevice.gpus import CHOICE, chosen
+from samedevice.gpu_choice import CHOICE, chosen
 from samedevice.plurals import counted
 
 # The simulation that start began in this process, and what it said of it.
@@ -16,7 +16,7 @@ _started = 0
 
 
 def start(gpus: int = 1) -> None:
-    """Get a lesson its GPUs and say in one line which: real ones where there are enough, else all simulated.
+    """Get a lesson its GPUs and say in one line which: real ones if there are enough, else all simulated.
 
     It can be called again: a simulation that is large enough goes on. The environment variable SAMEDEVICE_GPUS=real
     forbids simulated GPUs, SAMEDEVICE_GPUS=simulated forbids real ones.
@@ -51,7 +51,7 @@ def start(gpus: int = 1) -> None:
 
 
 def devices() -> list[Any]:
-    """The torch devices of the lesson, cuda:0 first; none before start."""
+    """Return the torch devices of the lesson, cuda:0 first; none before start."""
     if not _started:
         return []
     import torch
@@ -60,7 +60,7 @@ def devices() -> list[Any]:
 
 
 def real_gpus() -> list[str]:
-    """The names of this machine's GPUs; while somebody else's simulation runs, they are out of reach."""
+    """Return the names of this machine's GPUs; none while somebody else's simulation runs, because it hides them."""
     import torch
 
     from samedevice.simulation.device import devices as simulated

@@ -18,7 +18,7 @@ from samedevice.placement.drawing import (
     text_line,
     text_width,
 )
-from samedevice.placement.model import Verdict, joined, printable
+from samedevice.placement.placements import Verdict, joined, printable
 
 _ROW = 30
 _NAMES = 150  # the width that names have at most
@@ -35,7 +35,7 @@ class Gradients:
         self._verdict = self._judged()
 
     def _judged(self) -> Verdict:
-        """Whether every rank has the same gradients; if not, which of them have fewer."""
+        """Tell whether every rank has the same gradients; if not, which of them have fewer."""
         torn = [row for row in self._rows if len(set(row)) > 1]
         if not torn:
             return Verdict("yes", "all ranks have the same gradients")

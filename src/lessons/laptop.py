@@ -1,4 +1,4 @@
-"""What a function of a notebook does on a machine without a GPU: it runs in a process that sees none.
+"""`without_gpu`: what a function of a notebook does on a machine without a GPU. It runs in a process that sees none.
 
 A process that has used its GPUs, real or simulated, cannot hide them from itself. So a second process is started with
 CUDA_VISIBLE_DEVICES empty, and it waits for calls until the notebook's own process ends. Another process cannot import
@@ -81,7 +81,7 @@ class _Packed:
 
 
 def _names(code: CodeType) -> set[str]:
-    """The names that a function's code looks up, those of functions inside it included."""
+    """Return the names that a function's code looks up, those of functions inside it included."""
     inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
     return set(code.co_names).union(*map(_names, inner))
 
@@ -109,7 +109,7 @@ def _answer_calls(calls: Connection) -> None:
 
 
 def _answer(packed: Any, arguments: tuple[Any, ...]) -> tuple[str, Any, Exception | None, list[_Frame]]:
-    """What a call printed, returned and raised, and the lines of the notebook that it raised it through."""
+    """Return what a call printed, returned and raised, and the lines of the notebook through which the error came."""
     printed, files = io.StringIO(), {code.co_filename for code in map(marshal.loads, packed.codes.values())}
     function = packed.function()
     with contextlib.redirect_stdout(printed):
@@ -126,7 +126,7 @@ def _answer(packed: Any, arguments: tuple[Any, ...]) -> tuple[str, Any, Exceptio
 
 
 def _along(error: Exception, frames: list[_Frame]) -> Exception:
-    """The error with a traceback through lines of the notebook, the first one outermost."""
+    """Return the error with a traceback through lines of the notebook, the first one outermost."""
     for filename, name, first, number in reversed(frames):
         source = "\n" * (first - 1) + "def function():" + "\n" * (number - first) + " raise error"
         names: dict[str, Any] = {"error": error}

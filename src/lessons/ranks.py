@@ -1,4 +1,4 @@
-"""`torchrun`: what the command of that name does on one machine, for a page, without a second of its own.
+"""`torchrun`: what the command of that name does on one machine, shown as a page needs it.
 
 It starts a program once for each rank. Then it shows what each rank printed, and raises the error that came first. The
 command itself also prints times, addresses and process ids, and the traceback of every rank.
@@ -34,7 +34,7 @@ def torchrun(arguments: str) -> None:
 
     Raises:
         RuntimeError: a rank failed; the text is that of its error.
-        TimeoutError: after two minutes, the ranks still run.
+        TimeoutError: the ranks still run after two minutes.
 
     Example:
         >>> torchrun("--nproc-per-node=2 train.py")  # doctest: +SKIP
@@ -107,18 +107,20 @@ def _failed(ranks: list[subprocess.Popen[bytes]], raised: Path) -> bool:
 
 
 def _had_ended(code: int, raised: Path) -> bool:
-    """Whether a rank was at its end, where a thread of gloo may abort it: https://github.com/pytorch/pytorch/pull/179291.
+    """Tell whether a rank was at its end, where a thread of gloo may abort it.
 
-    The thread still holds a tensor whose memory is Python's, and Python is no more.
+
+    The thread still holds a tensor whose memory is Python's, and Python is gone
+    (https://github.com/pytorch/pytorch/pull/179291).
     """
     errors = raised.read_text("utf-8", errors="replace")
     return code == -signal.SIGABRT and _AT_ITS_END in errors and "Traceback " not in errors
 
 
 def _first(errors: str) -> tuple[int, list[str]]:
-    """The rank that raised first, and its traceback; another one may write between its lines.
+    """Return the rank that raised first, and its traceback; another one may write between its lines.
 
-    PyTorch marks no lines of a program that has not joined a group: then they are rank 0's.
+    PyTorch does not mark the lines of a program that has not joined a group: they count as rank 0's.
     """
     written = errors.splitlines()
     lines = [(int(line[1]), line[2]) for line in map(_LINE.match, written) if line] or [(0, line) for line in written]
@@ -129,7 +131,7 @@ def _first(errors: str) -> tuple[int, list[str]]:
 
 
 def _where(traceback: list[str]) -> str:
-    """The last line of the program's own files: `train.py, line 19: loss.backward()`."""
+    """Return the last line of the program's own files: `train.py, line 19: loss.backward()`."""
     frames = [(frame, source) for line, source in pairwise(traceback) if (frame := _FRAME.match(line))]
     own = [(frame, source) for frame, source in frames if "-packages" not in frame[1]]
     frame, source = (own or frames)[-1]

@@ -1,7 +1,7 @@
 """`schedule`: what the CPU and the GPU do side by side, moment by moment, drawn for a notebook as `picture` draws.
 
-Rows are the CPU and the GPU, columns are moments. It is a drawing of what the caller says, and measures nothing. One
-thing is judged: whether the CPU reads or writes memory while a copy of it is still under way. The text has the same
+Rows are the CPU and the GPU, columns are moments. `schedule` draws what the caller says and measures nothing. It judges
+one thing: whether the CPU reads or writes memory while a copy of it is still under way. The text has the same
 facts.
 """
 
@@ -19,7 +19,7 @@ from samedevice.placement.drawing import (
     svg,
     text_line,
 )
-from samedevice.placement.model import Verdict, printable
+from samedevice.placement.placements import Verdict, printable
 
 _ROW = 34
 _LEFT = MARGIN + 38  # where the first moment begins, behind "CPU" and "GPU"

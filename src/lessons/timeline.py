@@ -22,7 +22,7 @@ from samedevice.placement.drawing import (
     text_line,
     text_width,
 )
-from samedevice.placement.model import Placement, Thing, Verdict, devices_of, printable, verdict
+from samedevice.placement.placements import Placement, Thing, Verdict, devices_of, printable, verdict
 
 _ROW = 30
 _SHOWN = 10  # steps at most, for a sign needs its room: the framed one and those before it
@@ -46,7 +46,7 @@ class Timeline:
         return "\n".join([*told, f"{self._call}: {self._verdict.words}"])
 
     def _told(self, row: int) -> str:
-        """The devices of one name in their order: "cuda:0 in steps 0-2, cpu in step 3"."""
+        """Return the devices of one name in their order: "cuda:0 in steps 0-2, cpu in step 3"."""
         told = []
         for device, run in groupby(range(len(self._steps)), lambda step: self._device(step, row)):
             numbers = list(run)
@@ -66,7 +66,7 @@ class Timeline:
         return svg(title, f"{self!r}.".replace("\n", ". "), [*grid, *legend, *bar], y + height + 2 * MARGIN)
 
     def _grid(self) -> tuple[list[str], float]:
-        """A sign for each name at each step, and where the last row ends."""
+        """Return a sign for each name at each step, and where the last row ends."""
         end = len(self._steps) if self._met is None else min(self._met + 3, len(self._steps))
         begin = max(0, end - _SHOWN)
         shown = range(begin, min(begin + _SHOWN, len(self._steps)))
@@ -90,7 +90,7 @@ class Timeline:
         return parts, y
 
     def _legend(self, y: float) -> tuple[list[str], float]:
-        """Which sign is which device, and where the last line of it is."""
+        """Return a legend of signs and devices, and where its last line is."""
         parts, x = [], float(MARGIN)
         for device in devices_of(placement for step in self._steps for placement in step if placement):
             if x + 23 + text_width(device, TEXT) > WIDTH - MARGIN:
@@ -104,8 +104,8 @@ def timeline(**steps: Sequence[Any]) -> Timeline:
     """Draw on which device each tensor is at each step of a loop; as the last line of a cell, it shows.
 
     Args:
-        steps: by name, a list with one item a step: a tensor, its device, or None where there is none yet. Of a weight
-            give the device: a module's `to` moves the tensor itself.
+        steps: by name, a list with one item a step: a tensor, its device, or None if there is none yet. Give the device
+            of a weight, because a module's `to` moves the tensor itself.
 
     Example:
         >>> import torch

@@ -32,14 +32,14 @@ def __getattr__(name: str) -> Any:
 
 
 def load_ipython_extension(shell: "InteractiveShell") -> None:
-    """`%load_ext samedevice`: from now on an uncaught device error is followed by its diagnosis."""
+    """Let the diagnosis of an uncaught device error follow it, from now on: `%load_ext samedevice`."""
     from samedevice.doors import ipython
 
     ipython.load(shell)
 
 
 def unload_ipython_extension(shell: "InteractiveShell") -> None:
-    """`%unload_ext samedevice`: the shell is as it was."""
+    """Leave the shell as it was: `%unload_ext samedevice`."""
     from samedevice.doors import ipython
 
     ipython.unload(shell)

@@ -2,7 +2,7 @@
 
 
 def counted(number: int, noun: str) -> str:
-    """A number and its noun, in the plural where that is due.
+    """Write a number and its noun, in the plural unless the number is one.
 
     Example:
         >>> counted(1, "real GPU"), counted(2, "tensor")

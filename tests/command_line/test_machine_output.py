@@ -9,7 +9,7 @@ import pytest
 from samedevice import explain
 from samedevice.catalog import load
 from samedevice.doctor.annotations import as_annotations
-from samedevice.doctor.data import SCHEMA, as_data
+from samedevice.doctor.diagnosis_json import SCHEMA, as_data
 from samedevice.doors.cli import main
 
 RUN = ("-m", "samedevice", "run")

@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from traitlets.config import Config
 
-from kernels import sockets_as_files
+from kernel_sockets import sockets_as_files
 
 FAILING = "def predict(batch):\n    return model(batch)\n\npredict(torch.ones(2, 3))"
 CELLS = {

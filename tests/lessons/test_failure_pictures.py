@@ -11,7 +11,7 @@ from torch import nn
 from lessons import picture
 from samedevice import explain, simulate_cuda
 from samedevice.catalog import load
-from samedevice.placement.model import told
+from samedevice.placement.placements import told
 from site_build.failure_pictures import FAILURES, failure_picture
 
 HOME = (Path(__file__).parents[2] / "docs/index.md").read_text(encoding="utf-8")

@@ -1,7 +1,6 @@
 """`make test-errors`: it sees each way in which a lesson's error can differ from that of PyTorch's CUDA build."""
 
 import pytest
-import torch
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from record import lessons
@@ -35,11 +34,3 @@ def test_what_cudnn_keeps_from_starting_is_asked_without_it_and_nothing_else():
 
     assert complaints(first, notebook("found cuda:0 and cpu", "slow_conv2d")) == [None, None]
     assert complaints(first, notebook("another", "slow_conv2d")) == ["[('RuntimeError', 'another')]", None]
-
-
-def test_called_by_itself_it_names_its_command(monkeypatch, capsys):
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
-    assert lessons.main() == 2
-    said = capsys.readouterr().err
-    assert "make test-errors" in said
-    assert said.count("\n") == 1

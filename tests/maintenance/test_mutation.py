@@ -45,22 +45,6 @@ def test_a_fix_that_nothing_needs_and_a_message_that_nothing_compares_survive(tm
 
 
 @pytest.mark.parametrize(
-    ("text", "other"),
-    [
-        (
-            "mat1 is on cpu, different from other tensors on cuda:0",
-            "mat1 is on cpu, different from other tensors on cuda:1",
-        ),
-        ("it stays on the cpu.\n", "it stays on the cuda:0.\n"),
-        ("loss 0.3\n", "loss 0.x\n"),
-        ("\n", "\nx"),
-    ],
-)
-def test_the_gpu_named_last_is_corrupted_else_the_cpu_else_the_last_character(text, other):
-    assert mutation.corrupted(text) == other
-
-
-@pytest.mark.parametrize(
     ("failed", "lines"),
     [
         ({2: "NameError: name 'b' is not defined"}, []),
@@ -71,9 +55,3 @@ def test_the_gpu_named_last_is_corrupted_else_the_cpu_else_the_last_character(te
 )
 def test_a_change_is_noticed_where_its_cell_alone_fails_and_ends(failed, lines):
     assert mutation.unnoticed(mutation.Copy("fixes", new_notebook(), {2: "the fix"}), failed) == lines
-
-
-def test_what_is_no_notebook_is_named_in_one_sentence(capsys):
-    assert mutation.main(["notebooks/99-none.ipynb"]) == 2
-    said = capsys.readouterr().err
-    assert said == "notebooks/99-none.ipynb is not a notebook: name an .ipynb file, or nothing for all lessons.\n"

@@ -1,7 +1,6 @@
 """`make repository`: the new address stands everywhere the old one stood, and no other; CI says whose address it is."""
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -91,6 +90,9 @@ def test_while_nobody_has_named_a_repository_one_line_says_how(fork, on_github, 
     assert said.count("\n") == 1
     assert f"Run `make repository URL=https://github.com/{running or 'OWNER/NAME'}` once" in said
     assert said.startswith("::notice title=Address::") == bool(running)
+    assert on_github(f"{repository.PLACEHOLDER}/thing", "--release") == 2, (
+        "no package is released from nobody's address"
+    )
 
 
 def test_a_fork_is_green_and_is_told_whose_address_it_has(fork, on_github, capsys):
@@ -115,11 +117,6 @@ def test_where_the_project_has_moved_ci_says_so_and_a_release_has_to_wait(fork, 
     assert on_github("new-me/mine", "--release") == 0
 
 
-def test_no_package_is_released_from_an_address_that_nobody_has(fork, on_github, capsys):
-    (fork / "pyproject.toml").write_text(FILES["pyproject.toml"].replace("old_me", repository.PLACEHOLDER))
-    assert on_github(f"{repository.PLACEHOLDER}/thing", "--release") == 2
-
-
 def test_the_whole_project_takes_a_long_owner_and_another_name(tmp_path):
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
     for name in filter(None, listed.split("\0")):
@@ -140,28 +137,6 @@ def test_the_whole_project_takes_a_long_owner_and_another_name(tmp_path):
     assert subprocess.run([sys.executable, "-m", "ruff", "format", "-q", "--check"], cwd=tmp_path).returncode == 0
     assert repository.main(tmp_path, ["https://github.com/" + "/".join(before)]) == 0
     assert (tmp_path / "README.md").read_text("utf-8") == (ROOT / "README.md").read_text("utf-8")
-
-
-def test_ci_says_it_before_it_installs_anything(tmp_path):
-    for name in (".ci/run", "tools/repository.py", "pyproject.toml"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        shutil.copy(ROOT / name, tmp_path / name)
-    (tmp_path / "Makefile").write_text("test test-rest:\n\t@echo make $@ ran.\n")
-    (tmp_path / "chromium").symlink_to(sys.executable)  # so that it has nothing to install
-    path = os.pathsep.join([str(tmp_path), str(Path(sys.executable).parent), os.environ["PATH"]])
-    inherited = {
-        name: value for name, value in os.environ.items() if not name.startswith(("GITHUB_", "MAKE", "MFLAGS"))
-    }
-
-    def ci(*target, **settings):
-        command, environment = [tmp_path / ".ci/run", *target], inherited | {"PATH": path} | settings
-        return subprocess.run(command, env=environment, capture_output=True, text=True)
-
-    assert (ci().returncode, ci().stdout) == (0, "make test ran.\nmake test-rest ran.\n")
-    assert ci("test-rest").stdout == "make test-rest ran.\n"
-    said, *ran = ci(GITHUB_REPOSITORY="a/b").stdout.splitlines()
-    assert "make repository URL=https://github.com/a/b" in said
-    assert ran == ["make test ran.", "make test-rest ran."]
 
 
 def test_the_project_has_one_address():

@@ -7,7 +7,7 @@ from queue import Empty
 import pytest
 from jupyter_client.manager import KernelManager
 
-from kernels import sockets_as_files
+from kernel_sockets import sockets_as_files
 from warm import POSSIBLE, Forks, run
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not POSSIBLE, reason="kernels are forked on Linux only")]

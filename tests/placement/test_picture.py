@@ -12,7 +12,7 @@ from torch import nn
 from lessons import picture
 from samedevice import simulate_cuda
 from samedevice.placement.drawing import drawn
-from samedevice.placement.model import Placement, Thing, Verdict, told
+from samedevice.placement.placements import Placement, Thing, Verdict, told
 
 SVG = "{http://www.w3.org/2000/svg}"
 

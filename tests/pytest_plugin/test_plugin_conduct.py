@@ -26,7 +26,7 @@ import sys
 
 def test_loaded():
     ours = [name for name in sys.modules if name.partition(".")[0] == "samedevice"]
-    theirs = ["samedevice.doors", "samedevice.doors.pytest_plugin", "samedevice.gpus", "samedevice.plurals"]
+    theirs = ["samedevice.doors", "samedevice.doors.pytest_plugin", "samedevice.gpu_choice", "samedevice.plurals"]
     assert sorted(ours) == ["samedevice", *theirs]
     assert "torch" not in sys.modules
 

@@ -12,8 +12,8 @@ from tests.site.paste_box import Box
 from tests.site.pasted import AWKWARD, BARE, MARKUP, MESSAGE, NUMPY, TRACEBACK
 
 from samedevice import explain
-from samedevice.doctor.address import issue_form
 from samedevice.doctor.report import outline
+from samedevice.doctor.site_addresses import issue_form
 
 ROOT = Path(__file__).parents[2]
 PHONE, LAPTOP = 360, 1280

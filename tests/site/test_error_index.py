@@ -1,5 +1,6 @@
 """The error index: a page for each message of the catalog, letter by letter, and light."""
 
+import dataclasses
 import json
 import re
 
@@ -11,9 +12,11 @@ from tests.site.conftest import ADDRESS
 
 from samedevice import explain
 from samedevice.catalog import load
-from samedevice.doctor.export import exported
+from samedevice.doctor.catalog_json import exported
 from samedevice.doctor.report import change
+from site_build.error_pages import _description
 from site_build.escaping import escaped, fence, sentences
+from site_build.message_causes import Causes, Row
 
 MESSAGES = load().messages
 SOURCE = "https://github.com/pytorch/pytorch/blob/main/"
@@ -109,6 +112,12 @@ def test_a_page_shows_each_text_once_and_names_it_in_title_and_address(site, art
         assert head.select_one("link[rel=canonical]")["href"] == f"{ADDRESS}{place(message)}"
         descriptions.add(head.select_one("meta[name=description]")["content"])
     assert len(descriptions) == len(MESSAGES)
+
+
+def test_the_longest_titles_and_fix_fit_a_description():
+    message = dataclasses.replace(MESSAGES["SD001"], title="long " * 30)
+    cause = dataclasses.replace(load().causes["input_not_moved"], title="long " * 12, after="long = long\n" * 10)
+    assert 200 < len(_description(message, Causes("", Row(cause, ""), []))) <= 220
 
 
 def listed(article):

@@ -17,8 +17,8 @@ TAKEN = {
     "for_agents.py": {"Page", "Section"},  # walks the navigation
     "links.py": {"get_plugin_logger"},
     "navigation.py": {"Page"},
+    "notebook_page.py": {"get_toc"},
     "notebooks.py": {"File"},
-    "page.py": {"get_toc"},
     "search_on_demand.py": {"get_plugin_logger"},
 }
 

@@ -1,4 +1,4 @@
-"""Are the rules those of PyTorch's CUDA build? Random programs on it, whose devices and refusals are compared.
+"""Compare the rules with PyTorch's CUDA build: run random programs on it, and compare devices and refusals.
 
     tools/record/record.sh .venv-torch-2.13.0/bin/python -m random_programs [COUNT [SEED]]
 

@@ -50,7 +50,7 @@ def share_memory(x: Operand, y: Operand) -> bool:
 def written(
     program: Program, target: Operand, value: Operand, text: str, rule: Callable[[], str | None], **more: Any
 ) -> Line:
-    """A line that writes into `target`; autograd looks at it before devices are compared."""
+    """Return a line that writes into `target`; autograd looks at it before devices are compared."""
     line = judged(text, rule, **more)._replace(devices=())
     if line.refused and not program.no_grad and (target.requires_grad or value.requires_grad):
         assume(not target.twin._is_view())  # whether autograd objects to a view is hard to say
@@ -60,7 +60,7 @@ def written(
 
 
 def into(program: Program, out: Operand, inputs: Sequence[Operand], text: str, rule: Callable[[], str]) -> Line:
-    """A line with out=; autograd has no derivative for it, and says so before devices are compared."""
+    """Return a line with out=; autograd has no derivative for it, and says so before devices are compared."""
     if not program.no_grad and any(x.requires_grad for x in (out, *inputs)):
         return Line(text)
     return judged(text, rule)._replace(devices=())
@@ -206,7 +206,7 @@ def _fits_row(x: Operand, y: Operand) -> bool:
 
 
 def assign(draw: DrawFn, program: Program) -> Line:
-    """x[0] = y is a copy, from any device."""
+    """Draw `x[0] = y`, a copy from any device."""
     x, y = two(draw, program, _fits_row)
     assume(x.is_float or not y.requires_grad)  # PyTorch lets integers have a gradient there
     return Line(f"{x}[{draw(sampled_from(('0', '1:', '-1' if y.shape else '..., :1')))}] = {y}")

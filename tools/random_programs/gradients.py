@@ -20,20 +20,20 @@ def _tracked(x: Operand) -> bool:
 
 
 def backward(draw: DrawFn, program: Program) -> Line:
-    """A backward pass, whatever the current GPU is: what hooks see is the GPU of their node."""
+    """Draw a backward pass on any current GPU: hooks see the GPU of their node."""
     text = f"{one(draw, program, _tracked)}.sum().backward(retain_graph=True)"
     return Line(draw(AROUND) + text, on_cpu=text, backward=True)
 
 
 def hook(draw: DrawFn, program: Program) -> Line:
-    """A hook that makes a number on "cuda"; it stays, and is met by each backward pass that comes."""
+    """Draw a hook that makes a number on "cuda"; it stays, and each later backward pass meets it."""
     x = one(draw, program, lambda x: x.requires_grad and x.device != CPU)
     form = draw(HOOKS if x.is_leaf else st.just(HOOK))
     return Line(form.format(x=x, number=NUMBER), on_cpu=form.format(x=x, number=NUMBER_ON_CPU))
 
 
 def checkpoint(draw: DrawFn, program: Program) -> Line:
-    """A function that makes a number on "cuda", and is run again in backward."""
+    """Draw a function that makes a number on "cuda" and is run again in backward."""
     x = one(draw, program, lambda x: x.requires_grad and x.device != CPU)
     form = f"checkpoint(lambda x: x * {{number}}, {x}, use_reentrant={draw(booleans())})"
     text = f"with torch.cuda.device({x.device[-1]}): |{form.format(number=NUMBER)}"
@@ -68,7 +68,7 @@ def assign_gradient(draw: DrawFn, program: Program) -> Line:
 
 
 def assign_data(draw: DrawFn, program: Program) -> Line:
-    """x.data = y: x stays the object that it is and takes y's memory, device included."""
+    """Draw `x.data = y`: x stays the same object and takes y's memory, with its device."""
     x, y = two(draw, program, lambda x, y: not (x.requires_grad or y.requires_grad or x.twin._is_view()))
     assume(x.name != y.name and x.twin.grad is None)
     if (x.device == CPU) != (y.device == CPU):  # known_differences.toml: views made before do not belong to x any more

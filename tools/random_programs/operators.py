@@ -48,7 +48,7 @@ REGISTERED = _register()  # torch.ops has them while these live
 
 
 def add(draw: DrawFn, program: Program) -> Line:
-    """The kernel is given tensors on several devices, as CUDA's is."""
+    """Draw a call of an operator whose kernel is given tensors on several devices, as CUDA's is."""
     x, y = two(draw, program, lambda x, y: x.is_float and y.has_form_of(x.twin))
     name = draw(sampled_from(tuple(KERNELS)))
     call = "torch.ops.random_programs.add_{}" + f"({x}, {y})"

@@ -20,7 +20,7 @@ NAMES = 10  # x0 to x9
 
 
 class Difference(AssertionError):  # noqa: N818 - named for what it is
-    """The simulation answered otherwise than the rules or the CPU; the text is the program."""
+    """An answer of the simulation that differs from the rules' or the CPU's; the text is the program."""
 
 
 class Operand(NamedTuple):
@@ -72,7 +72,7 @@ class Operand(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of the program. `on_cpu` is the same on plain CPU tensors, where more differs than a device's name."""
+    """A line of the program. `on_cpu` is the line for plain CPU tensors, if more differs than a device's name."""
 
     text: str
     devices: tuple[str, ...] = ()  # of the results
@@ -106,7 +106,7 @@ class Program:
         self.no_grad = False  # whether the next line runs without autograd
 
     def operands(self) -> list[Operand]:
-        """The tensors that a line may use: not those views that autograd refuses to everybody."""
+        """Return the tensors that a line may use: not those views that autograd refuses to everybody."""
         operands = [Operand(name, device, self.twin[name]) for name, device in self.devices.items()]
         return [operand for operand in operands if operand.is_usable]
 
@@ -149,7 +149,7 @@ class Program:
             self._differ(f"read {self.here['read']!r}\nexpected {self.twin['read']!r}")
 
     def _statement(self, text: str, bind: str) -> str:
-        """The line as Python: a `|` ends what goes before the expression, such as `with torch.device("cuda"): `."""
+        """Return the line as Python; a `|` ends what goes before the expression, such as `with torch.no_grad(): `."""
         around, _, expression = text.rpartition("|")
         if self.no_grad:
             around = around.replace("with ", "with torch.no_grad(), ") or "with torch.no_grad(): "
@@ -202,7 +202,7 @@ class Program:
         raise Difference(f"{self}\n\nThe last line {how}" if how.startswith(("raised", "read")) else f"{self}\n\n{how}")
 
     def __str__(self) -> str:
-        """The program, to be pasted and run. The comment behind a line is the error that is expected there."""
+        """Return the program, to be pasted and run. The comment behind a line is the error that is expected there."""
         start = ["import torch", "from torch.nn import functional as F", "from samedevice import simulate_cuda", ""]
         for name, line in (
             ("numpy.full(", "import numpy"),
@@ -224,7 +224,7 @@ class Program:
 
 
 def _outcome(text: str, world: dict[str, Any]) -> tuple[type, str] | None:
-    """Run a line; what it raised, or None."""
+    """Run a line; return what it raised, or None."""
     try:
         exec(text, world)
     except Exception as error:
@@ -233,7 +233,7 @@ def _outcome(text: str, world: dict[str, Any]) -> tuple[type, str] | None:
 
 
 def _without_names(outcome: tuple[type, str] | None) -> tuple[type, str] | None:
-    """PyTorch names a tensor's type, or a kernel, in few texts; those of the CPU have other names."""
+    """Take the names of tensors' types and of kernels out of a text, because those of the CPU differ."""
     if outcome is None:
         return None
     text = outcome[1].replace("torch.cuda.", "torch.").replace("[CUDABoolType", "[CPUBoolType")
@@ -246,7 +246,7 @@ def _said(outcome: tuple[type, str] | None) -> str:
 
 
 def _facts(tensor: Any, without_values: bool) -> dict[str, Any]:
-    """What is compared of a tensor."""
+    """Return what is compared of a tensor."""
     try:
         tensor.grad_fn  # noqa: B018
     except RuntimeError as error:  # a view that may not be used any more

@@ -1,7 +1,7 @@
-"""Which tensors may meet on CUDA, as a model that shares nothing with the simulation: it is there to judge it.
+"""The rules of CUDA on which tensors may meet: a model that shares nothing with the simulation, because it judges it.
 
-Written from PyTorch's source, version 2.13, file by file as named below; `python -m random_programs` compares it with
-PyTorch's CUDA build. Devices are strings here. A rule returns where the result is, or raises Refused.
+They were written from PyTorch's source, version 2.13, file by file as named below; `python -m random_programs` compares
+them with PyTorch's CUDA build. Devices are strings here. A rule returns where the result is, or raises Refused.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ CPU = "cpu"
 
 
 class Refused(Exception):  # noqa: N818 - not an error of ours
-    """PyTorch's CUDA build refuses the call, with this type and text."""
+    """A refusal of a call by PyTorch's CUDA build, with this type and text."""
 
     def __init__(self, text: str, kind: type[Exception] = RuntimeError) -> None:
         super().__init__(text)

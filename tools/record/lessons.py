@@ -17,7 +17,7 @@ from nbformat import NotebookNode
 from traitlets.config import Config
 
 import results
-from kernels import sockets_as_files
+from kernel_sockets import sockets_as_files
 from notebooks import ROOT, portable
 
 # cuDNN cannot start over runtime.c, and an nn.GRU on the GPU wants it: PyTorch's own GRU is then asked.

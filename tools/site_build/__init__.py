@@ -30,8 +30,8 @@ from site_build.lesson_links import add_links
 from site_build.links import check_links, links_to_notebooks
 from site_build.names import lesson_place, name_by_heading
 from site_build.navigation import add_home_page, expand_navigation, place_below_indexes
+from site_build.notebook_page import finish_notebook
 from site_build.notebooks import add_guides, add_notebooks, project
-from site_build.page import finish_notebook
 from site_build.page_template import filled_in
 from site_build.rendering import render_notebook
 from site_build.repository import leading_here, published_address, repository
@@ -143,7 +143,7 @@ def _finish_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
     soup = finish_notebook(html, page, notebook)
     page.meta["lesson"] = lesson_place(slug, page, files)
     page.meta["gpus"] = notebook["metadata"].get("gpus")
-    page.meta["verified"] = last_verified(slug, _results(config))
+    page.meta["verified"] = last_verified(slug, project(config) / "results")
     if has_error_index(config):
         add_links(soup, slug, notebook)
     check_links(soup, page, config, files)
@@ -151,7 +151,7 @@ def _finish_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
 
 
 def on_env(env: Environment, config: MkDocsConfig, files: Files, **_: Any) -> Environment:
-    """Every page has its title and description by now, and lessons have them from their notebooks."""
+    """Write the lists for programs: every page has its title and description by now."""
     if not _serving:  # programs do not come to a site that is being edited
         assert _navigation
         write_lists(config, _navigation, files)
@@ -171,7 +171,7 @@ def on_post_page(output: str, page: Page, **_: Any) -> str:
 
 
 def on_post_template(output_content: str, template_name: str, **_: Any) -> str:
-    """The page that is shown where there is none, 404.html, is not made of a file."""
+    """Finish 404.html, the page that is shown if there is no other: it is not made of a file."""
     return _finish_page(output_content, template_name) if template_name.endswith(".html") else output_content
 
 
@@ -183,14 +183,10 @@ def on_post_build(config: MkDocsConfig) -> None:
     remove_comments(Path(config.site_dir))
 
 
-def _results(config: MkDocsConfig) -> Path:
-    return Path(config.config_file_path).parent / "results"
-
-
 def _finish_page(page: str, name: str) -> str:
     return with_policy(_without_indentation(valid(page)), name, _serving)
 
 
 def _without_indentation(page: str) -> str:
-    """Of white space with a line break, between tags and at their text, one line break will do: a tenth of a page."""
+    """Cut white space that has a line break, between tags and at their text, to the line break: a tenth of a page."""
     return _KEPT_OR_BETWEEN.sub(lambda it: it[1] or _BREAK.sub("\n", it[0]), page)

@@ -1,4 +1,4 @@
-"""What the build makes of the catalog of samedevice: messages, causes, claims, and the data of the paste box."""
+"""The files that the build makes of samedevice's catalog: messages, causes, claims, and the data of the paste box."""
 
 import functools
 import json
@@ -9,7 +9,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files, InclusionLevel
 
 from samedevice.catalog import load
-from samedevice.doctor.export import exported
+from samedevice.doctor.catalog_json import exported
 from site_build.cause_pages import cause_pages
 from site_build.claims_page import PLACE, claims_page
 from site_build.error_index import INDEX, error_index
@@ -24,7 +24,7 @@ def add_catalog(files: Files, config: MkDocsConfig) -> Files:
     """Add assets/catalog.json and, if the navigation has the error index, its pages and those of the causes and the
     claims.
 
-    Of messages and causes, the navigation has the lists alone.
+    The navigation has only the lists of messages and causes.
     """
     files.append(File.generated(config, "assets/catalog.json", content=_data()))
     pages = _pages(files) if has_error_index(config) else {}

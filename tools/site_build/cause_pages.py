@@ -21,7 +21,7 @@ _GROUPS = {  # by the numbers of the lessons that fix them
     "Several GPUs": ("10", "11", "12", "13"),
     "Libraries": ("18", "19", "20", "21", "22"),
 }
-_NAMED = 3  # messages of a cause that its page names; of the others, if they are several, it has the numbers
+_NAMED = 3  # how many messages of a cause its page names; if there are several more, these have only their numbers
 
 
 def cause_pages(site: Files, causes: dict[str, Causes]) -> dict[str, str]:
@@ -29,7 +29,7 @@ def cause_pages(site: Files, causes: dict[str, Causes]) -> dict[str, str]:
 
     Args:
         site: the files of the site, to whose lessons the pages link.
-        causes: of each message, by its id, the causes that its page lists.
+        causes: the causes that each message's page lists, by the id of the message.
     """
     pages = {f"causes/{cause.id}.md": _page(cause, site, causes) for cause in load().causes.values()}
     return {INDEX: _index_page(), **pages}

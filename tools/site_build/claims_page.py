@@ -22,7 +22,7 @@ _HOME = "claims"  # of the claims that no lesson settles
 
 @dataclass(frozen=True)
 class _Verdict:
-    """How a verdict is worded before what is true, and where the page counts its claims."""
+    """The words for a verdict: before what is true, and where the page counts its claims."""
 
     verdict: str
     word: str
@@ -64,7 +64,7 @@ _FIRST_SENTENCE = re.compile(r"(?:`[^`]*`|[^`])+?\.(?= |$)")
 
 
 def claims_page(site: Files) -> str:
-    """The Markdown of the page; it links to the lessons that are among the files of the site."""
+    """Return the Markdown of the page; it links to the lessons that are among the files of the site."""
     environment = templates().overlay()
     environment.filters["linked"] = _linked
     template = environment.get_template("catalog/claims.md.jinja")
@@ -75,7 +75,7 @@ def claims_page(site: Files) -> str:
 
 
 def claims_of_lesson(lesson: str) -> str:
-    """The HTML of the claims that a lesson settles, with all that is true and each proof; empty where there is none."""
+    """Return the HTML of the claims that a lesson settles, what is true and each proof; or nothing."""
     environment = templates().overlay()
     environment.filters["linked"] = _linked
     claims = [claim for claim in load().claims.values() if claim.home == lesson]
@@ -84,18 +84,18 @@ def claims_of_lesson(lesson: str) -> str:
 
 
 def sentence(claim: Claim) -> str:
-    """What is true, in one sentence."""
+    """Return what is true, in one sentence."""
     first = _FIRST_SENTENCE.match(claim.truth)
     return claim.short or (first[0] if first else claim.truth)
 
 
 def _further(claim: Claim) -> str:
-    """What is true beyond that sentence."""
+    """Return what is true beyond that sentence."""
     return claim.truth if claim.short else claim.truth.removeprefix(sentence(claim)).strip()
 
 
 def _claims() -> list[Claim]:
-    """The claims in the order of the lessons; those that no lesson settles come last."""
+    """Return the claims in the order of the lessons; those that no lesson settles come last."""
     homes = [*load().lessons, _HOME]
     return sorted(load().claims.values(), key=lambda claim: homes.index(claim.home))
 
@@ -113,7 +113,7 @@ def _proofs(site: Files) -> dict[str, _Proof]:
 
 
 def _linked(proof: str) -> str:
-    """A proof with links to the files of PyTorch's repository and to the pages that it names."""
+    """Return a proof with links to the files of PyTorch's repository and to the pages that it names."""
     proof = _ADDRESS.sub(r"[\g<0>](\g<0>)", proof)
     return _FILE.sub(lambda file: f"[{file[0]}]({_SOURCE}{_in_the_repository(file[1])})", proof)
 
@@ -123,7 +123,7 @@ def _in_the_repository(file: str) -> str:
 
 
 def _measures(notebook: Path, cell: str) -> bool:
-    """Whether the cell's numbers can only come from a real GPU, and none are recorded (`lessons.measured`)."""
+    """Tell whether the cell's numbers can only come from a real GPU, and none are recorded (`lessons.measured`)."""
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     outputs = next(one["outputs"] for one in cells if one["id"] == cell)
     return any(SIMULATED in "".join(output.get("text", "")) for output in outputs)

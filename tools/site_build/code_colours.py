@@ -1,4 +1,4 @@
-"""Code in few colours: what has the colour of plain text is not wrapped in an element of its own.
+"""Code in few colours: text in the colour of plain text is not wrapped in an element of its own.
 
 Pygments makes an element of every name, operator and bracket. Without those a lesson has half the elements, which the
 browser need not lay out and nobody need download.

@@ -22,7 +22,7 @@ _FORBIDDEN = re.compile(r"\s(style|on\w+)=")
 
 
 def with_policy(page: str, name: str, serving: bool) -> str:
-    """The HTML of a page with its policy.
+    """Return the HTML of a page with its policy.
 
     `serving`: `mkdocs serve` puts a script of its own into what was built, with numbers that no hash can foresee, so
     there inline scripts are allowed.

@@ -4,5 +4,5 @@ import datetime
 
 
 def written_date(iso: str) -> str:
-    """`1 March 2026`, for "2026-03-01"."""
+    """Return `1 March 2026` for "2026-03-01"."""
     return f"{datetime.date.fromisoformat(iso):%d %B %Y}".removeprefix("0")

@@ -31,7 +31,7 @@ def error_index() -> str:
 
 
 def _groups() -> list[tuple[str, str, list[Message]]]:
-    """The name of each subject, its heading, and its messages; in all, what is reported most comes first."""
+    """Return the name of each subject, its heading, and its messages, the most reported first."""
     groups = []
     for subject in load().subjects.values():
         messages = [message for message in load().messages.values() if message.subject == subject.name]

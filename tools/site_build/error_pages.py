@@ -1,7 +1,7 @@
 """A page for each message of PyTorch's, made from the catalog through templates/catalog/message.md.jinja.
 
-Whoever comes with an error reads first what it says, in the words of each release, then the most likely cause and the
-lines to change. The other causes are rows that lead to pages of their own (cause_pages); the id of a cause is the
+A reader who comes with an error first reads what it says, in the words of each release, then the most likely cause and
+the lines to change. The other causes are rows that lead to pages of their own (cause_pages); the id of a cause is the
 anchor of its row. In search, search_entries stands for the pages.
 """
 
@@ -30,7 +30,7 @@ def error_pages(causes: dict[str, Causes]) -> dict[str, str]:
     """Return the Markdown of each page, by its place among the files of the site.
 
     Args:
-        causes: of each message, by its id, the causes that its page lists.
+        causes: the causes that each message's page lists, by the id of the message.
     """
     messages = load().messages
     return {f"errors/{name.lower()}.md": _page(messages[name], listed) for name, listed in causes.items()}
@@ -63,12 +63,12 @@ def _description(message: Message, causes: Causes) -> str:
 
 
 def _breakable(title: str) -> str:
-    """A phone's screen is narrower than some names: they may break after an underscore."""
+    """Let names break after an underscore: a phone's screen is narrower than some."""
     return escaped(title).replace("&#95;", "&#95;<wbr>")
 
 
 def _wordings(texts: list[dict[str, str]]) -> tuple[list[tuple[str, list[str]]], list[tuple[str, list[str]]]]:
-    """Return the texts, each once, under the releases that have it: those that stand open, and the others."""
+    """Return each text once, under the releases that have it: first those that stand open, then the others."""
     releases: dict[str, list[str]] = {}
     for text in texts:
         releases.setdefault(text["text"], []).append(text["torch"])

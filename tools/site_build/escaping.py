@@ -7,7 +7,7 @@ _SPECIAL = re.compile(r"""^[\d+-]|_|[^\w .,;:!?"'()/%=+-]""", re.ASCII)
 
 
 def escaped(text: str) -> str:
-    """`text` on one line, with character references for all that could be markup.
+    """Return `text` on one line, with character references for all that could be markup.
 
     >>> print(escaped("1. *args, <b>"))
     &#49;. &#42;args, &#60;b&#62;
@@ -16,7 +16,7 @@ def escaped(text: str) -> str:
 
 
 def sentences(text: str) -> str:
-    """The same for the catalog's own sentences, in which backticks mark code.
+    """Return the same for the catalog's own sentences, in which backticks mark code.
 
     >>> print(sentences("Print `x.device` <here>."))
     Print `x.device` &#60;here&#62;.
@@ -26,7 +26,7 @@ def sentences(text: str) -> str:
 
 
 def fence(text: str, language: str) -> str:
-    """A block of `text` without a copy button; its fence is longer than any that the text holds."""
+    """Return a block of `text` without a copy button; its fence is longer than any that the text holds."""
     marks = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{marks} {{.{language} .no-copy}}\n{text.rstrip()}\n{marks}"
 

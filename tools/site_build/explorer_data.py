@@ -86,7 +86,7 @@ _INDEXED = {"index.Tensor", "index_put", "index_put_", "_index_put_impl_"}
 
 @functools.cache
 def record(root: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Header and tables of the newest record of placements."""
+    """Return the header and the tables of the newest record of placements."""
     file = max((root / "tests" / "conformance").glob("torch-*[0-9]-placements.jsonl.gz"), key=_version)
     header, *tables = (json.loads(line) for line in gzip.decompress(file.read_bytes()).splitlines())
     return header, tables
@@ -98,26 +98,26 @@ def _version(file: Path) -> list[int]:
 
 @functools.cache
 def packed(root: Path) -> bytes:
-    """The data file, compressed; the same record gives the same bytes."""
+    """Return the data file, compressed; the same record gives the same bytes."""
     header, tables = record(root)
     text = json.dumps(_Packer(header).pack(tables), ensure_ascii=False, separators=(",", ":"))
     return gzip.compress(text.encode(), 9, mtime=0)
 
 
 def operator_name(table: dict[str, Any]) -> str:
-    """What a person picks: the operator, and the variant of its tests where there are several."""
+    """Return what a person picks: the operator, and the variant of its tests where there are several."""
     return " ".join(filter(None, (table["op"], table["variant"])))
 
 
 def usefulness(table: dict[str, Any]) -> tuple[bool, int, int]:
-    """Sorts first what teaches most: two tensors or more, none a mere number, with the most answers recorded."""
+    """Return a key by which what teaches most comes first: two tensors or more, no mere number, most answers."""
     several = len(table["shapes"]) > 1 and all(table["shapes"])
     # Where cuDNN would be needed, the recorder's CUDA has no answer.
     return not several, table["answers"].count(None), table["sample"]
 
 
 def placements(table: dict[str, Any]) -> list[tuple[int, ...]]:
-    """The placements of a table's answers, by the numbers of devices; the last is that of the out tensors."""
+    """Return the placements of a table's answers, by the numbers of devices; the last is that of the out tensors."""
     count = len(table["shapes"]) + (table["kind"] == "out")
     if len(table["answers"]) == len(DEVICES) ** count:
         return list(itertools.product(range(len(DEVICES)), repeat=count))
@@ -162,7 +162,7 @@ class _Packer:
         for table in tables:
             samples.setdefault((operator_name(table), table["sample"]), []).append(table)
         operators: dict[str, list[Any]] = {}
-        # Of each sample the call comes first, if it is recorded.
+        # The call of each sample comes first, if it is recorded.
         for (name, number), own in sorted(samples.items(), key=lambda item: (item[0][0], usefulness(item[1][0]))):
             kinds = [[table["kind"], self._row(table), self._codes.of(table["code"] or "")] for table in own]
             operators.setdefault(name, []).append([number, own[0]["shapes"], own[0]["names"], kinds])
@@ -183,12 +183,12 @@ class _Packer:
         }
 
     def _row(self, table: dict[str, Any]) -> int:
-        """The number of a table's answers."""
+        """Return the number of a table's answers."""
         together = [len(set(placement)) == 1 for placement in placements(table)]
         return self._rows.of(list(map(self._answer, table["answers"], together)))
 
     def _answer(self, found: Any, together: bool) -> int:
-        """The number of an answer; `together`: all tensors are on one device."""
+        """Return the number of an answer; `together` says that all tensors are on one device."""
         if found is None:
             return 0
         key = (repr(found), together)
@@ -221,7 +221,7 @@ class _Packer:
         return [-1, _digits(devices), why]
 
     def _refusal(self, message: str, raised: str, line: str) -> list[Any]:
-        """Which check raised it, in which operator, on which line."""
+        """Return the check that raised it, with the operator and the line."""
         function, _, place = line.partition(" ")
         wrapper = _WRAPPER.search(message)
         if wrapper:
@@ -255,7 +255,7 @@ class _Packer:
         return "unknown" if entry["check"] else "unchecked"
 
     def _op(self, name: str) -> int:
-        """The number of an operator of PyTorch's, with the line of its entry in the table of them."""
+        """Return the number of an operator of PyTorch's, with the line of its entry in the table of them."""
         if not name or name == "?":
             return -1
         return self._aten.of([name, self._entries.get(name, {}).get("line", 0)])

@@ -1,6 +1,6 @@
-"""What the build writes into the page of the placement explorer: its data file, its table, and how much was recorded.
+"""The parts of the placement explorer's page that the build writes: data file, table, and how much was recorded.
 
-The table is what needs no JavaScript: for twenty operators, what happens when one tensor is elsewhere. All of it is
+The table needs no JavaScript: it says for twenty operators what happens when one tensor is elsewhere. All of it is
 looked up in the record.
 """
 
@@ -60,7 +60,7 @@ def add_explorer_data(files: Files, config: MkDocsConfig) -> Files:
 
 
 class Placements:
-    """What a page may state of the record, which is among the files of the project at `root`."""
+    """The facts of the record that a page may state; the record is among the files of the project at `root`."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -99,7 +99,7 @@ def _table(tables: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def row(tables: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What an operator's tables answer to the question of each column, by the name of the tensor that is elsewhere."""
+    """Return the answers of an operator's tables for each column, by the name of the tensor that is elsewhere."""
     calls = sorted((table for table in tables if table["kind"] == "call"), key=usefulness)
     whole = calls[0]
     number = next((table for table in calls if [] in table["shapes"] and any(table["shapes"])), None)

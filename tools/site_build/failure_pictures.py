@@ -6,7 +6,7 @@ They are data, because the site is built without torch. The tests build the same
 from dataclasses import dataclass
 
 from samedevice.placement.drawing import drawn
-from samedevice.placement.model import Placement, Thing, Verdict
+from samedevice.placement.placements import Placement, Thing, Verdict
 from site_build.build_error import BuildError
 
 
@@ -25,7 +25,7 @@ class Failure:
 
 
 def failure_picture(name: str) -> str:
-    """The SVG of one of FAILURES."""
+    """Return the SVG of one of FAILURES."""
     failure = _failure(name)
     return drawn(failure.call, failure.things, Verdict("no", failure.says), failure.missing)
 

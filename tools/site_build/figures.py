@@ -53,12 +53,12 @@ def _figure(value: object, file: str, key: str) -> object:
 
 
 def share(part: float) -> str:
-    """A share in per cent: `99.8 %`."""
+    """Return a share in per cent: `99.8 %`."""
     return f"{math.floor(part * 1000 + 1e-9) / 10:g} %"
 
 
 def written(value: object) -> str:
-    """A figure as pages have it: `12,000`, `3.7`, `1 March 2026`."""
+    """Return a figure as pages have it: `12,000`, `3.7`, `1 March 2026`."""
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):

@@ -1,4 +1,4 @@
-"""What programs that read the site are given: a Markdown twin of each page, llms.txt, and the catalog as data.
+"""The files for programs that read the site: a Markdown twin of each page, llms.txt, and the catalog as data.
 
 llms.txt (llmstxt.org) lists the twins as the navigation has the pages, and then the pages that only lists lead to.
 """
@@ -17,7 +17,7 @@ from mkdocs.structure.pages import Page
 from samedevice.catalog import load
 from site_build.markdown_twin import markdown_twin
 
-CATALOG_VERSION = 1  # of catalog.json's form: another number where a reader of the old form would be misled
+CATALOG_VERSION = 1  # of catalog.json's form: it changes if a reader of the old form would be misled
 TWIN = "index.md"
 
 _ABOUT_CATALOG = (

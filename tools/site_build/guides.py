@@ -1,7 +1,7 @@
-"""CONTRIBUTING.md and MAINTAINING.md as pages of the site. GitHub looks for these files beside the README, so they stay
-there and no copy is kept.
+"""CONTRIBUTING.md and MAINTAINING.md as pages of the site.
 
-Their links count from that folder, as GitHub wants it. On the site, a link from one guide to the other leads to its
+GitHub looks for these files beside the README, so they stay there and no copy is kept. Their links count from that
+folder, as GitHub wants it. On the site, a link from one guide to the other leads to its
 page, so does a link to a page of docs/ or to a lesson, and a link to any other file leads to that file on GitHub. A
 link to a file that is not there is left as it is, and MkDocs reports it.
 """
@@ -43,10 +43,10 @@ def guide_page(place: str, root: Path, repository: str | None, pages: Collection
     """Return the Markdown of the page at `place`, from a file of `root`.
 
     Args:
-        place: a key of GUIDES
-        root: the folder of the guides
-        repository: the address of the repository on GitHub, to whose files links lead
-        pages: the places of the site's other files, as they are below docs/
+        place: a key of GUIDES.
+        root: the folder of the guides.
+        repository: the address of the repository on GitHub, to whose files links lead.
+        pages: the places of the site's other files, as they are below docs/.
     """
     guide = GUIDES[place]
     places = {other.file: page for page, other in GUIDES.items()}

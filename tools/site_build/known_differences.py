@@ -1,4 +1,4 @@
-"""The list of what the simulation is known to do otherwise than CUDA, with the reasons."""
+"""The list of known differences between the simulation and CUDA, with the reasons."""
 
 import tomllib
 from importlib import resources

@@ -1,4 +1,4 @@
-"""The list of all lessons, in the curriculum's groups and order, each with the error that one sees.
+"""The list of all lessons, in the curriculum's groups and order, each with the error that a reader sees.
 
 The groups are those of lessons.toml, and the errors are the titles in the notebooks' metadata.
 """
@@ -13,7 +13,7 @@ from site_build.names import group_anchor
 
 
 def lesson_list(notebooks: Path) -> str:
-    """The list as Markdown: of each notebook in `notebooks` its name, title and GPUs, in its group."""
+    """Return the list as Markdown: the name, the title and the GPUs of each notebook in `notebooks`, in its group."""
     lessons = [lesson for lesson in load().lessons.values() if (notebooks / f"{lesson.slug}.ipynb").exists()]
     parts = []
     for group, members in groupby(lessons, key=lambda lesson: lesson.group):

@@ -1,7 +1,7 @@
-"""What stands below a lesson: the pages of the messages that it raises, and what it says of claims.
+"""The links below a lesson: the pages of the messages that it raises, and what it says of claims.
 
-The messages are read from the notebook, so that they are true of it, and the claims are those of claims.toml. All of it
-is the site's: on GitHub there are no such pages.
+The messages are read from the notebook, so that they are true of it, and the claims are those of claims.toml. Only the
+site has these links: on GitHub there are no such pages.
 """
 
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ def add_links(soup: BeautifulSoup, slug: str, notebook: dict[str, Any]) -> None:
 
 
 def _raised(notebook: dict[str, Any]) -> Iterator[Message]:
-    """The messages of the catalog that the lesson's cells raise, each once, in the lesson's order."""
+    """Return the messages of the catalog that the lesson's cells raise, each once, in the lesson's order."""
     seen = set()
     for cell in notebook["cells"]:
         for output in cell.get("outputs", []):

@@ -2,7 +2,7 @@
 
 On GitHub a notebook reaches a page as `../docs/page.md` and a page reaches a notebook as `../notebooks/01-x.ipynb`;
 on the site both folders are one tree. MkDocs checks the links of Markdown only. Those of notebooks are checked here, at
-the levels that `validation` in mkdocs.yml gives for Markdown; of anchors, MkDocs is told and warns itself.
+the levels that `validation` in mkdocs.yml gives for Markdown. MkDocs is told of anchors and warns itself.
 """
 
 import posixpath
@@ -36,7 +36,7 @@ def check_links(soup: BeautifulSoup, page: Page, config: MkDocsConfig, files: Fi
 
 
 def _of_the_site(link: str, file: File, config: MkDocsConfig, files: Files, anchors: dict[File, dict[str, str]]) -> str:
-    """The address to which `link` leads, as `file` gives it; the anchor that it names is added to `anchors`."""
+    """Return the address to which `link` leads, as `file` gives it; the anchor that it names is added to `anchors`."""
     parts = urlsplit(link)
     if parts.scheme or parts.netloc:
         return link

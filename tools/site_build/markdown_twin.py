@@ -1,9 +1,9 @@
 """A page as Markdown, for readers that are programs: `index.md` beside each page's `index.html`.
 
 It is made of the page's finished HTML, so that it says what the page says, whatever the page was made of, and holds no
-path of a machine that the page does not hold. The plugin mkdocs-llmstxt does the same by way of BeautifulSoup,
-markdownify and mdformat, and takes 12 seconds for 143 pages, of the 15 that the whole build may take; one walk over the
-tags takes one.
+path of a machine that the page does not hold. The plugin mkdocs-llmstxt 0.5.1 was tried: it drops the descriptions of
+pictures and the languages of code, its llms.txt has no descriptions of pages, and the build of 225 pages takes 15
+seconds of the processor with it instead of 9.
 """
 
 import re

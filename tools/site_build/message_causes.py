@@ -127,7 +127,7 @@ def _by_devices(rows: list[Row], weights: dict[str, dict[str, float]]) -> list[G
 
 
 def _place(points: dict[str, float]) -> str:
-    """Tell in which group a cause stands whose weight with each pair is known."""
+    """Return the group of a cause, from its weight with each pair."""
     most = max(points.values())
     if most <= 0:
         return "traceback"

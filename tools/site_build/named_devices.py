@@ -1,4 +1,4 @@
-"""Which causes fit the devices that a message names: a page lists no cause that these devices exclude.
+"""The causes that fit the devices of a message: a page lists no cause that these devices exclude.
 
 The doctor reads two devices in a message and weighs its causes by them (samedevice.doctor.text.rank). A page stands for
 all the messages of its text, so it asks of each pair of devices that the text can name which causes that pair leaves.
@@ -54,7 +54,7 @@ def pairs_named(message: Message, readings: list[dict[str, str]]) -> list[Pair]:
 
 
 def weight(cause: Cause, message: Message, pair: Pair) -> float | None:
-    """Return what speaks for a cause of the message in the pair's devices, or None where they exclude it."""
+    """Return how much the pair's devices speak for a cause of the message, or None if they exclude it."""
     if cause.between and pair.between not in cause.between:
         return None
     orders = [_reads(pair, *pair.devices), _reads(pair, *reversed(pair.devices))]
@@ -74,7 +74,7 @@ def _pair_read(reads: dict[str, str]) -> Pair | None:
 
 
 def _fits_into(pair: Pair, message: Message, text: str) -> bool:
-    """Tell whether the message could be about these devices: with them in the text, its pattern still reads them."""
+    """Tell whether the message could be about these devices: its pattern reads them, if they are put into the text."""
     for pattern in message.patterns:
         found = re.search(pattern, text, re.ASCII)
         if not found or not {"device", "others"} <= found.re.groupindex.keys():
@@ -103,7 +103,7 @@ def _reads(pair: Pair, device: str, others: str) -> dict[str, tuple[str, ...]]:
 
 
 def _holds(when: dict[str, str], reads: dict[str, tuple[str, ...]]) -> bool:
-    """Tell whether what a cause wants of the devices holds for these; what it wants of other words does not count."""
+    """Tell whether a cause's conditions on devices hold for these; its conditions on other words do not count."""
     return all(
         any(re.fullmatch(want, value, re.ASCII) for value in reads[name])
         for name, want in when.items()

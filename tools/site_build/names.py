@@ -13,7 +13,7 @@ LIST = "lessons.md"
 
 
 def name_by_heading(page: Page) -> None:
-    """Let a page of the navigation be called what its heading says; `title` of its metadata stays its `<title>`."""
+    """Name a page of the navigation by its heading; `title` of its metadata stays its `<title>`."""
     if page.parent and page.parent.is_section and page.toc.items:
         name = page.toc.items[0].title
         page.meta.setdefault("search_title", page.meta.get("title", name))
@@ -21,12 +21,12 @@ def name_by_heading(page: Page) -> None:
 
 
 def group_anchor(group: str) -> str:
-    """The anchor of a group's heading on the lessons' page."""
+    """Return the anchor of a group's heading on the lessons' page."""
     return str(slugify(case="lower")(group, "-"))
 
 
 def lesson_place(slug: str, page: Page, files: Files) -> dict[str, Any] | None:
-    """Where a lesson stands: its number, how many there are, its group, and the way to the group."""
+    """Return where a lesson stands: its number, how many there are, its group, and the way to the group."""
     lesson, listed = load().lessons.get(slug), files.get_file_from_path(LIST)
     if not lesson or not listed:
         return None

@@ -19,7 +19,7 @@ _LESSONS = "notebooks/*.ipynb"
 
 
 class HomePage(Page):
-    """The home page as the first of a tab. Anywhere but at the top level, MkDocs takes none for the home page."""
+    """The home page as the first of a tab. MkDocs takes a page for the home page only at the top level."""
 
     @property
     def is_homepage(self) -> bool:
@@ -27,7 +27,7 @@ class HomePage(Page):
 
 
 def expand_navigation(config: MkDocsConfig) -> list[Any] | None:
-    """mkdocs.yml's nav, with the lessons in the place of `notebooks/*.ipynb`."""
+    """Return mkdocs.yml's nav, with the lessons in the place of `notebooks/*.ipynb`."""
     return config.nav and _expanded(config.nav, _lessons(Path(config.config_file_path).parent / "notebooks"))
 
 
@@ -43,7 +43,7 @@ def _expanded(items: list[Any], lessons: list[Any]) -> list[Any]:
 
 
 def _lessons(folder: Path) -> list[Any]:
-    """The notebooks in the groups and in the order of the catalog, then those that it does not know."""
+    """Return the notebooks in the groups and in the order of the catalog, then those that it does not know."""
     there = {path.stem: f"notebooks/{path.name}" for path in sorted(folder.glob("*.ipynb"))}
     groups: dict[str, list[str]] = {}
     for lesson in load().lessons.values():
@@ -53,7 +53,7 @@ def _lessons(folder: Path) -> list[Any]:
 
 
 def places(items: list[Any]) -> Iterator[str]:
-    """Each page that a nav names, at whatever depth."""
+    """Return each page that a nav names, at any depth."""
     for item in items:
         for part in item.values() if isinstance(item, dict) else [item]:
             yield from places(part) if isinstance(part, list) else [part]
@@ -66,7 +66,7 @@ def add_home_page(files: Files, config: MkDocsConfig) -> None:
 
 
 def place_below_indexes(nav: Navigation, files: Files) -> None:
-    """Let a page that the navigation leaves out have the index of its folder above it, and with it the index's tab."""
+    """Put the index of its folder above a page that the navigation leaves out, and with it the index's tab."""
     indexes = {PurePosixPath(page.file.src_uri).parent: page for page in nav.pages if page.is_index}
     for file in files.documentation_pages():
         if file.page and file.page not in nav.pages:

@@ -1,4 +1,4 @@
-"""Which files from outside docs/ are on the site: the lessons, and the guides that stand beside the README.
+"""The files from outside docs/ that are on the site: the lessons, and the guides that stand beside the README.
 
 MkDocs does not look there. No copy is kept.
 """
@@ -15,14 +15,15 @@ from site_build.navigation import places
 
 
 def project(config: MkDocsConfig) -> Path:
-    """The folder of mkdocs.yml."""
+    """Return the folder of mkdocs.yml."""
     return Path(config.config_file_path).parent
 
 
 def add_notebooks(files: Files, config: MkDocsConfig) -> Files:
     """Add notebooks/*.ipynb to the files of the site, as if notebooks/ were a folder of docs/.
 
-    Raises BuildError where a file is no notebook.
+    Raises:
+        BuildError: a file is no notebook.
     """
     root = project(config)
     for path in sorted((root / "notebooks").glob("*.ipynb")):

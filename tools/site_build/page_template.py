@@ -23,10 +23,10 @@ from site_build.run_tables import Runs
 
 
 def filled_in(markdown: str, name: str, root: Path) -> str:
-    """`markdown` of docs/NAME with what it names in its places; `root` is the folder of results/ and notebooks/.
+    """Return `markdown` of docs/NAME filled in; `root` is the folder of results/ and notebooks/.
 
     Raises:
-        BuildError: it names what is not there, or is no template.
+        BuildError: the page names what is not there, or is no template.
     """
     try:
         return page_environment().from_string(markdown).render(_names(root))

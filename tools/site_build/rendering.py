@@ -1,8 +1,8 @@
 """A notebook as HTML, by nbconvert through templates/notebook.html.j2.
 
 mkdocs-jupyter would make two exporters for each notebook, compile the templates anew, and check the notebook after each
-of a dozen steps that do nothing here. Then it would export it again, for a table of contents that page.py makes of the
-page itself. Here one exporter renders all notebooks, in a quarter of the time.
+of a dozen steps that do nothing here. Then it would export it again, for a table of contents that notebook_page.py
+makes of the page itself. Here one exporter renders all notebooks, in a quarter of the time.
 """
 
 import functools

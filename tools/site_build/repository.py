@@ -1,4 +1,4 @@
-"""Which repository on GitHub this checkout is of: the site's own address, and its links to files, follow from it.
+"""The repository on GitHub that this checkout is of: the site's own address and its links to files follow from it.
 
 The address that stands in the files is upstream's. A fork's site is the fork's all the same, though nobody has edited a
 file: GitHub tells a workflow where it runs, and git tells where a clone comes from.
@@ -13,13 +13,13 @@ _ON_GITHUB = re.compile(r"(?:https://(?:[^/@]*@)?|(?:ssh://)?git@)github\.com[:/
 
 
 def repository(project: Path, written: str | None) -> str | None:
-    """Return https://github.com/OWNER/NAME: where this workflow runs, else of a git remote, else what is `written`."""
+    """Return https://github.com/OWNER/NAME: where this workflow runs, else a git remote, else what is `written`."""
     names = os.environ.get("GITHUB_REPOSITORY") or _of_a_remote(project)
     return f"https://github.com/{names}" if names else written
 
 
 def published_address(repository: str | None) -> str | None:
-    """Where GitHub Pages publishes a repository: `https://github.com/a/b` gives `https://a.github.io/b/`."""
+    """Return the address at which GitHub Pages publishes: `https://github.com/a/b` gives `https://a.github.io/b/`."""
     names = _ON_GITHUB.fullmatch(repository or "")
     if not names:
         return None
@@ -28,7 +28,7 @@ def published_address(repository: str | None) -> str | None:
 
 
 def leading_here(text: str, written: str | None, repository: str | None) -> str:
-    """A page's text whose links to the repository that is `written` in it lead to this one."""
+    """Return a page's text whose links to the repository that is `written` in it lead to this one."""
     old, new = _ON_GITHUB.fullmatch(written or ""), _ON_GITHUB.fullmatch(repository or "")
     if not old or not new or old[0] == new[0]:
         return text
@@ -37,7 +37,7 @@ def leading_here(text: str, written: str | None, repository: str | None) -> str:
 
 
 def _of_a_remote(project: Path) -> str | None:
-    """OWNER/NAME of the remote `origin`, else of another that is on github.com."""
+    """Return OWNER/NAME of the remote `origin`, else of another that is on github.com."""
     if not (project / ".git").exists():  # a folder inside a repository of something else
         return None
     ask = ["git", "config", "--get-regexp", r"^remote\..*\.url$"]

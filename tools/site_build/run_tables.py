@@ -1,6 +1,6 @@
-"""What runs wrote to results/, as tables and sentences of pages: `{{ runs.lessons() }}` is where one comes.
+"""Tables and sentences of pages, from what runs wrote to results/: `{{ runs.lessons() }}` puts one into a page.
 
-Where nobody has made a run yet, or a lesson was changed after it, that is said: both are facts for a reader.
+They say if nobody has made a run yet, or if a lesson was changed after it: both are facts for a reader.
 """
 
 import json
@@ -29,13 +29,13 @@ _SUITES = {
 
 
 class Runs:
-    """What pages say of runs; `root` is the folder of results/ and notebooks/."""
+    """The statements of pages about runs; `root` is the folder of results/ and notebooks/."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
 
     def lessons(self) -> str:
-        """Each lesson: its cells, how many of them must raise, and how it stands on simulated and on real GPUs."""
+        """Return a row for each lesson: its cells, how many must raise, how it stands on simulated and on real GPUs."""
         simulated, real = self._run("simulated"), self._run("gpu")
         rows = []
         for lesson in load().lessons.values():
@@ -51,15 +51,15 @@ class Runs:
         return _table(["Lesson", "Cells", "Must raise", *kinds], rows, numbers=(1, 2))
 
     def lessons_in_short(self) -> str:
-        """How many cells and lessons passed on simulated GPUs, with torch and the date."""
+        """Say how many cells and lessons passed on simulated GPUs, with torch and the date."""
         return _passed(self._run("simulated") or _missing("simulated"))
 
     def cells(self) -> dict[str, int]:
-        """How many cells there are in the lessons that ran on simulated GPUs, and how many passed."""
+        """Say how many cells there are in the lessons that ran on simulated GPUs, and how many passed."""
         return _cells(self._run("simulated") or _missing("simulated"))
 
     def systems(self) -> list[str]:
-        """The operating systems on which runs were recorded."""
+        """Return the operating systems on which runs were recorded."""
         runs = (json.loads(file.read_text("utf-8")) for file in (self._root / "results").glob("*.json"))
         names = {run["machine"].split()[0] for run in runs if "machine" in run}
         return sorted("macOS" if name == "Darwin" else name for name in names)
@@ -68,7 +68,7 @@ class Runs:
         return self._run("gpu") is not None
 
     def real_gpus(self) -> str:
-        """What is known of real GPUs: their names, torch, the date and what passed; or that no run was recorded."""
+        """Say what is known of real GPUs: their names, torch, the date and what passed; or that no run was recorded."""
         run = self._run("gpu")
         if not run:
             return (
@@ -84,7 +84,7 @@ class Runs:
         return self.real_gpus() if self.had_real_gpus() else "No run on a real GPU has been recorded yet."
 
     def real_numbers(self) -> str:
-        """How many cells of lessons measure on a real GPU, and of how many of them the numbers are recorded."""
+        """Say how many cells of lessons measure on a real GPU, and how many of these have recorded numbers."""
         notebooks = [json.loads(path.read_text("utf-8")) for path in sorted(self._root.glob("notebooks/*.ipynb"))]
         outputs = [
             json.dumps(cell["outputs"])

@@ -1,4 +1,4 @@
-"""The project's scripts without the lines that are comments: they are for who edits them, and a fifth of the weight."""
+"""The project's scripts without the lines that are comments: these are for editors, and a fifth of the weight."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ _COMMENT = re.compile(r"^ *(?://.*|/\*\*.*\*/) *\n", re.M)
 
 
 def remove_comments(site: Path) -> None:
-    """Write each script of the built site's own anew, without its lines of comment."""
+    """Write each of the built site's own scripts anew, without its lines of comment."""
     for script in [*(site / "assets").glob("*.js"), *(site / "assets/doctor").glob("*.js")]:
         script.write_text(without_comments(script.read_text("utf-8")), "utf-8")
 

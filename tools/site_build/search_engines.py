@@ -1,4 +1,4 @@
-"""What a page is, as JSON-LD for search engines: an article or a lesson, and the way to it. No more than the page says.
+"""JSON-LD for search engines: what a page is, an article or a lesson, and the way to it. It says no more than the page.
 
 Titles and descriptions are in the front matter of pages and in the metadata of notebooks.
 """
@@ -16,7 +16,7 @@ _LISTS = {"errors/": "errors/", "causes/": "causes/", "notebooks/": "lessons/"} 
 
 
 def structured_data(page: Page, config: MkDocsConfig, nav: Navigation) -> str:
-    """Return what a page is as JSON-LD, to be put into a script of HTML, which holds data and is not run."""
+    """Return the JSON-LD of a page, to be put into a script of HTML, which holds data and is not run."""
     site = {"@type": "WebSite", "name": config.site_name, "url": config.site_url}
     description = page.meta.get("description", config.site_description)
     if page.is_homepage:

@@ -1,10 +1,10 @@
-"""What search knows of each page, beside its text: what people call it, which messages it is about, and how common.
+"""The search's knowledge of each page, beside its text: what people call it, its messages, and how common they are.
 
 Material's plugin indexes the pages' own text. The pages of errors and causes are kept out of that, because their prose
 quotes other messages, and so are the guides for contributors, which name everything; each has one entry here.
 docs/assets/search-order.js reads these keys, which are ours:
 
-    names   what people call the page (search_topics.toml; of a lesson, the `tags` in the notebook's metadata)
+    names   what people call the page (search_topics.toml; for a lesson, the `tags` in the notebook's metadata)
     said    messages that the page is about: all wordings of an error page's, the error below a lesson's name
     kind    the badge of a result: Fix, Lesson or Reference
     about   the causes that a lesson teaches
@@ -85,7 +85,7 @@ def _has_page(cause: Cause, site: Path) -> bool:
 
 
 def _claims() -> list[dict[str, Any]]:
-    """The page of claims, and each claim as a section of it: not the proofs, which quote errors."""
+    """Return the page of claims, and each claim as a section of it: not the proofs, which quote errors."""
     place = PLACE.removesuffix(".md")
     sections = [
         {"location": f"{place}/#{claim.id}", "title": _shown(claim.claim), "text": f"<p>{_shown(claim.truth)}</p>"}

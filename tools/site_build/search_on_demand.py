@@ -2,7 +2,7 @@
 
 The index, which weighs more than all else of a page, is loaded when the search is opened.
 
-Material loads it with each page, but where the site is read from a disk: there it waits until the search is opened. Its
+Material loads it with each page, unless the site is read from a disk: then it waits until the search is opened. Its
 script is changed to wait always. The script of the search itself, a worker, gets docs/assets/search-order.js before it.
 """
 

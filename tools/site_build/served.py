@@ -1,7 +1,7 @@
-"""While the site is served, a page is rendered again only where what it is made of has changed.
+"""A memory of rendered pages: a page of the site that is served is rendered again only if something in it has changed.
 
-After each edit MkDocs builds all pages, and three quarters of that time is rendering. What a page's content depends on
-is its own text, in which figures and counts stand by then, and what pages share: which files there are, mkdocs.yml, the
+After each edit MkDocs builds all pages, and three quarters of that time is rendering. A page's content depends on its
+own text, in which figures and counts stand by then, and on what pages share: which files there are, mkdocs.yml, the
 catalog, and the results of runs.
 """
 
@@ -32,7 +32,7 @@ def begin_build(config: MkDocsConfig, files: Files) -> None:
 
 
 def render_if_changed(page: Page) -> None:
-    """Let the page's `render` put onto it what it was given last time, if nothing has changed since."""
+    """Let the page's `render` give it what it had last time, if nothing has changed since."""
     render = page.render
 
     def render_or_recall(config: MkDocsConfig, files: Files) -> None:
@@ -51,7 +51,7 @@ def render_if_changed(page: Page) -> None:
 
 
 def is_recalled(page: Page) -> bool:
-    """Whether the page's content is that of last time, so that it is finished already."""
+    """Tell whether the page's content is that of last time, and so finished already."""
     _, attributes = _remembered.get(page.file.src_uri, (None, {}))
     return page.content is attributes.get("content")
 

@@ -1,4 +1,4 @@
-"""Jinja templates for the pages that are made from data: Markdown, into which no text of the data brings markup.
+"""Jinja templates for the pages that are made from data: Markdown, into which the data's texts bring no markup.
 
 The templates write Markdown, so Jinja's own escaping, which is for HTML, is off. A template passes each text through
 one of the filters instead: `escaped` shows it letter by letter, `sentences` also marks code, `fence` makes a block.

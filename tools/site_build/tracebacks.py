@@ -1,7 +1,7 @@
 """Stored outputs made fit to publish: tracebacks of at most 30 lines, no terminal colours, no paths of a machine.
 
-A reader needs the line of the cell that failed. PyTorch's own frames say only which function was called, so one line
-each is kept; the frames of our simulation do not exist on a real GPU, so none is.
+A reader needs the line of the cell that failed. PyTorch's own frames say only which function was called, so one line of
+each is kept. The frames of our simulation do not exist on a real GPU, so they are left out.
 """
 
 import re
@@ -25,12 +25,12 @@ _SOURCE = re.compile(r"\s*(-+>|\(\.{3}\))?\s*\d+( |$)|$")  # `   12 x = y`, `---
 
 
 def plain(text: str) -> str:
-    """The text without terminal colours and with each absolute path cut to what any machine would show."""
+    """Return the text without terminal colours and with each absolute path cut to what any machine would show."""
     return _PATH.sub(lambda path: _portable(path[0]), _COLOUR.sub("", text))
 
 
 def shorten(traceback: str) -> str:
-    """A traceback as IPython stores it, cut to the frames of cells and a line for each of a library's.
+    """Return a traceback as IPython stores it, cut to the frames of cells and a line for each of a library's.
 
     >>> print(shorten("Cell In[2], line 1\\n----> 1 f(x)\\n\\nFile /a/site-packages/torch/f.py:9, in f(x)\\n      9 g"))
     Cell In[2], line 1
@@ -59,6 +59,6 @@ def shorten(traceback: str) -> str:
 
 
 def _portable(path: str) -> str:
-    """`torch/nn/modules/linear.py` for a file of an installed library, the bare name for any other."""
+    """Return `torch/nn/modules/linear.py` for a file of an installed library, the bare name for any other."""
     library = _LIBRARY.match(path)
     return re.sub(r"\\", "/", library[1]) if library else re.split(r"[/\\]", path)[-1]

@@ -1,7 +1,7 @@
-"""Valid HTML of what Material and Markdown write: what the checker finds in it (tests/site/test_html_is_valid.py).
+"""Corrections of the HTML that Material and Markdown write, where a checker finds it invalid (test_html_is_valid.py).
 
-A page's content goes through BeautifulSoup. What is around it is the same strings of Material's on every page: to parse
-all of that too, on every page, takes longer than the rest of the build.
+A page's content goes through BeautifulSoup. What is around it is the same strings of Material's on every page: parsing
+them too takes longer than the rest of the build.
 """
 
 from bs4 import BeautifulSoup
@@ -17,7 +17,7 @@ _OF_MATERIAL = {
 
 
 def valid(page: str) -> str:
-    """A whole page, with what Material writes put right."""
+    """Return a whole page, with what Material writes put right."""
     for written, right in _OF_MATERIAL.items():
         page = page.replace(written, right)
     # A page outside the navigation has no toggle of its contents for the label to be of.
@@ -25,7 +25,7 @@ def valid(page: str) -> str:
 
 
 def with_columns_by_class(content: str) -> str:
-    """A page's content with a class for how a column is aligned.
+    """Return a page's content with a class for how a column is aligned.
 
     The attribute is obsolete, and a style is more than the Content-Security-Policy allows.
     """

@@ -1,4 +1,4 @@
-"""When a lesson last passed, and on what: from the results that runs wrote, which are the only source."""
+"""The last time that a lesson passed, and on what: the results that runs wrote are the only source."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ from site_build.dates import written_date
 
 
 def last_verified(lesson: str, results: Path) -> list[str]:
-    """A phrase for each results file in which every cell of `lesson` passed: real GPUs first, then simulated ones."""
+    """Return a phrase for each results file in which every cell of `lesson` passed, real GPUs first."""
     found = []
     for file in sorted(results.glob("*.json")):
         run = json.loads(file.read_text(encoding="utf-8"))

@@ -1,8 +1,8 @@
 """`check`: is a reader's answer to an exercise right? And what an exercise is made of.
 
 The exercises are data, a file a lesson: `check("01-a", ...)` reads EXERCISES["a"] of lesson_01.py beside this file. An
-answer is a function (Exercise) or a prediction (Prediction). Nothing of the solution is said until a hint is asked for,
-because a lesson stores what `check` printed of the code to fix.
+answer is a function (Exercise) or a prediction (Prediction). `check` tells nothing of the solution until a reader asks
+for a hint, because a lesson stores what `check` printed about the code to fix.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ NOT_YET = "Not right yet. For a hint, add hint=True to the call of check."
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise: what a reader's function is called with, what it has to return, and what to say where it does not.
+    """An exercise: how a reader's function is called, what it has to return, and what to say if it does not.
 
     Args:
         parameters: the names of the function's parameters, in order.
@@ -48,7 +48,7 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Prediction:
-    """One prediction: the reader says what programs will do, and they are run to compare.
+    """A prediction: the reader says what programs will do, and the programs are run to compare.
 
     Args:
         setup: what every program begins with, in Python, as on the page.
@@ -63,7 +63,7 @@ class Prediction:
     on_wrong: str
 
     def outcome(self) -> list[str]:
-        """Run the programs: the device of each one's result, or "runs"; "error" where PyTorch refuses."""
+        """Run the programs; return the device of each result, or "runs", or "error" if PyTorch refuses."""
         found = []
         for program in self.programs:
             names: dict[str, Any] = {}
@@ -100,7 +100,7 @@ def check(exercise: str, answer: Any, hint: bool = False) -> None:
 
 
 def _misuse(name: str, answer: Any) -> str | None:
-    """What is wrong with the call itself, which is said without being asked for; None where it can be judged."""
+    """Return what is wrong with the call itself, which is always said; None if the answer can be judged."""
     if not gpus.devices():
         return "Run the first code cell of this page: it starts the GPUs that the exercise runs on."
     exercise = _find(name)
@@ -118,7 +118,7 @@ def _misuse(name: str, answer: Any) -> str | None:
 
 
 def _find(name: str) -> Any:
-    """The Exercise or Prediction of this name, or None."""
+    """Return the Exercise or Prediction of this name, or None."""
     lesson, _, letter = str(name).partition("-")
     try:
         exercises: dict[str, Exercise | Prediction] = importlib.import_module(f"{__name__}.lesson_{lesson}").EXERCISES
@@ -138,7 +138,7 @@ def _takes(function: Callable[..., Any], parameters: tuple[str, ...]) -> bool:
 
 
 def _parts(answer: Any) -> list[Any]:
-    """The parts of a prediction; a string is one part."""
+    """Return the parts of a prediction; a string is one part."""
     return list(answer) if isinstance(answer, tuple | list) else [answer]
 
 
@@ -156,7 +156,7 @@ def _judge_prediction(prediction: Prediction, answer: Any) -> str | None:
 
 @contextlib.contextmanager
 def _as_if_alone() -> Iterator[None]:
-    """Neither the reader's default device nor the reader's random numbers matter inside, nor are they changed."""
+    """Set the reader's default device and random numbers aside, and bring them back afterwards."""
     import torch  # here, so that `import lessons` stays light
 
     with torch.device("cpu"), torch.random.fork_rng(devices=[]):

@@ -10,7 +10,7 @@ from lessons.exercises.staying import never_elsewhere
 
 
 def accuracy_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """A classifier of three kinds of clothes on the GPU; images and their labels on the CPU."""
+    """Return a classifier of three kinds of clothes on the GPU; images and their labels on the CPU."""
     model = nn.Sequential(nn.Flatten(), nn.Linear(16, 3))
     return never_elsewhere(model.to(devices[0]), devices[0]), torch.randn(32, 4, 4), torch.randint(3, (32,))
 

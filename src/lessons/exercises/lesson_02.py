@@ -11,7 +11,7 @@ from lessons.exercises.staying import never_elsewhere
 
 
 def policy_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """A policy on the GPU; a batch on the CPU: a dict of tensors, of a dict and of a list of texts."""
+    """Return a policy on the GPU; a batch on the CPU: a dict of tensors, of a dict and of a list of texts."""
     batch = {
         "observation": {"image": torch.randn(2, 6), "state": torch.randn(2, 4)},
         "action": torch.randn(2, 2),

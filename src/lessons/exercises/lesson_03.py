@@ -11,7 +11,7 @@ from lessons.exercises.staying import never_elsewhere
 
 
 def series_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """An LSTM and a head on the GPU; a batch of rising series and their labels on the CPU."""
+    """Return an LSTM and a head on the GPU; a batch of rising series and their labels on the CPU."""
     lstm, head = nn.LSTM(3, 8, batch_first=True), nn.Linear(8, 2)
     series = torch.randn(16, 6, 3) + torch.linspace(-1, 1, 6)[:, None]
     with torch.no_grad():  # large weights, halves that differ: what a state does has to be seen in the loss

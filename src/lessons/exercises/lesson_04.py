@@ -9,7 +9,7 @@ from lessons.exercises.staying import never_fetched
 
 
 def waves_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """Three tables on the CPU; a batch on the GPU."""
+    """Return three tables on the CPU and a batch on the GPU."""
     tables = [torch.randn(8) for _ in range(3)]
     return tables, never_fetched(torch.randn(16, 8).to(devices[0]))
 

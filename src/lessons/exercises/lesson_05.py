@@ -9,7 +9,7 @@ from lessons.exercises.staying import never_fetched
 
 
 def decay_mask_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """A query of 2 texts, 3 heads, 6 words and 4 features, and a decay for each head, all on the GPU."""
+    """Return a query of 2 texts, 3 heads, 6 words and 4 features, and a decay for each head, all on the GPU."""
     decay = torch.tensor([0.5, 0.75, 0.9]).to(devices[0])
     view = decay.view
     decay.view = lambda *shape: never_fetched(view(*shape))

@@ -9,7 +9,7 @@ from lessons.exercises.staying import never_fetched
 
 
 def noisy_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """Images, noise and a step for each on the GPU; the share of the image that each step keeps on the CPU."""
+    """Return images, noise and a step for each on the GPU; on the CPU, the share of the image that each step keeps."""
     images, noise, t = torch.randn(8, 6, 6), torch.randn(8, 6, 6), torch.randint(100, (8,))
     kept = torch.linspace(0.99, 0.01, 100, dtype=torch.float64)
     images, noise = (never_fetched(tensor.to(devices[0])) for tensor in (images, noise))

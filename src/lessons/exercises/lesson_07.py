@@ -10,9 +10,9 @@ from lessons.exercises import Exercise, Prediction
 
 
 class ScaledNorm(nn.Module):
-    """Divides by the root mean square and multiplies by a buffer, `scale`, that is written when weights are loaded.
+    """A layer that divides by the root mean square and multiplies by a buffer, written when weights are loaded.
 
-    As a captured CUDA graph does, it reads the memory that it knew before: a new tensor named `scale` changes nothing.
+    It reads the memory that it knew before, as a captured CUDA graph does: a new tensor named `scale` changes nothing.
     """
 
     def __init__(self, size: int, device: Any) -> None:
@@ -25,7 +25,7 @@ class ScaledNorm(nn.Module):
 
 
 def norm_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """A norm and its input on the GPU; the weight that was loaded for it on the CPU."""
+    """Return a norm and its input on the GPU; the weight that was loaded for it on the CPU."""
     return ScaledNorm(8, devices[0]), torch.randn(8), torch.randn(4, 8).to(devices[0])
 
 

@@ -10,7 +10,7 @@ from lessons.exercises.staying import never_fetched
 
 
 def confusion_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """A classifier of three classes, and two epochs of three batches with their labels, all on the GPU."""
+    """Return a classifier of three classes, and two epochs of three batches with their labels, all on the GPU."""
 
     def on_gpu(tensor: Any) -> Any:
         return never_fetched(tensor.to(devices[0]))

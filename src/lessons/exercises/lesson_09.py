@@ -12,7 +12,7 @@ from lessons.exercises.staying import never_elsewhere
 
 
 def resume_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """A file that says cuda:1, as the report's, after a step of Adam; a new model on the CPU; data on the GPU."""
+    """Return a file that says cuda:1, written after a step of Adam; a new model on the CPU; data on the GPU."""
     x, y = torch.randn(16, 3), torch.randn(16, 1)
     trained, model = nn.Linear(3, 1).to(devices[0]), nn.Linear(3, 1)
     optimizer = torch.optim.Adam(trained.parameters(), lr=0.1)

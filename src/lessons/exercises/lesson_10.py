@@ -10,7 +10,7 @@ from lessons.exercises.staying import never_elsewhere
 
 
 def rewards_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """An embedding, four texts of several lengths and their mask on the first GPU; a head on the second."""
+    """Return an embedding, four texts of several lengths and their mask on the first GPU; a head on the second."""
     lengths = torch.tensor([6, 2, 4, 5])
     mask = (torch.arange(6) < lengths.unsqueeze(1)).long()
     tokens = torch.randint(10, (4, 6))

@@ -9,7 +9,7 @@ from lessons.exercises import Exercise, Prediction
 
 
 def features_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """Two stages and a batch of handwritten digits, all on the CPU."""
+    """Return two stages and a batch of handwritten digits, all on the CPU."""
     stages, whole = [nn.Linear(64, 8), nn.Linear(8, 4)], 16
 
     def refuse(module: nn.Module, inputs: tuple[Any, ...]) -> None:

@@ -14,7 +14,7 @@ SIZE = 16  # of a batch
 
 
 class TwoHeads(nn.Module):
-    """A network that returns what both heads say, and both learn.
+    """A network that returns what both heads say; both heads learn.
 
     It runs only inside one DistributedDataParallel, with no flag set, a backward a batch.
     """
@@ -30,7 +30,7 @@ class TwoHeads(nn.Module):
         self.ended += 1
 
     def forward(self, flats: Any) -> Any:
-        """In one process the numbers would be right without DistributedDataParallel, too, or around what it checks."""
+        """Refuse a call that avoids DistributedDataParallel: in one process, its numbers would be right too."""
         wrapper = DistributedDataParallel._active_ddp_module
         if wrapper is None:
             raise RuntimeError("the model was called without DistributedDataParallel.")
@@ -54,7 +54,7 @@ class TwoHeads(nn.Module):
 
 
 class Batches(list[Any]):
-    """A list that ends the process group, which was made for it, when it is gone."""
+    """A list with a process group of its own, which ends when the list is gone."""
 
 
 class InAGroup(Prediction):
@@ -69,7 +69,7 @@ class InAGroup(Prediction):
 
 
 def in_a_group(batches: list[Any]) -> Batches:
-    """The batches; while they are there, this process is a group of one, unless it is in a group already."""
+    """Return the batches. While they exist, this process is a group of one, unless it was in a group already."""
     kept = Batches(batches)
     if not distributed.is_initialized():
         distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
@@ -78,7 +78,7 @@ def in_a_group(batches: list[Any]) -> Batches:
 
 
 def branch_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """A network with two heads, and four batches with rents, prices and who is sold: nobody in the second."""
+    """Return a network with two heads, and four batches with rents, prices and who is sold: nobody in the second."""
     net, flats, batches = TwoHeads(), torch.randn(4, SIZE, 3), []
     for step, batch in enumerate(flats):
         rents = batch.sum(dim=1, keepdim=True)

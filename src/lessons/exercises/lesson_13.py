@@ -10,14 +10,14 @@ from lessons.exercises.staying import never_fetched
 
 
 def places(devices: list[Any]) -> list[torch.device]:
-    """The second GPU, the first, the CPU, and each twice more in any order: no answer can go by position."""
+    """Return the second GPU, the first and the CPU, then each twice more in any order: no position tells the answer."""
     each = [devices[1], devices[0], torch.device("cpu")]
     shuffled = random.Random().sample  # the reader's own random numbers stay as they are
     return each + shuffled(each * 2, 6)
 
 
 def attention_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """Heads, each with its query, key and value on one device."""
+    """Return heads, each with its query, key and value on one device."""
 
     def head(place: torch.device) -> tuple[Any, ...]:
         return tuple(never_fetched(torch.randn(4, 8).to(place)) for _ in range(3))

@@ -9,7 +9,7 @@ from lessons.exercises.staying import never_fetched
 
 
 def neighbours_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """Pairs of points and indices on the CPU, on the GPU, on the CPU; so "all but the first" is no answer."""
+    """Return pairs of points and indices on the CPU, on the GPU, on the CPU: "all but the first" is no answer."""
 
     def pair(place: Any) -> tuple[Any, Any]:
         points, index = torch.randn(2, 6, 3), torch.randint(6, (2, 6, 4))

@@ -29,12 +29,12 @@ class Photos(Dataset):
 
 
 def criterion(device: Any) -> nn.Module:
-    """The loss of a batch, computed on this device or not at all."""
+    """Return the loss of a batch, computed on this device or not at all."""
     return never_elsewhere(nn.CrossEntropyLoss(), device)
 
 
 def head_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """An encoder and a head, both on the GPU; photos on the CPU."""
+    """Return an encoder and a head, both on the GPU; photos on the CPU."""
     device = devices[0]
     encoder, head = (never_elsewhere(nn.Linear(*sizes).to(device), device) for sizes in ((12, 8), (8, 2)))
     return encoder, head, criterion(device), Photos()

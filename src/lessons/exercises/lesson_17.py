@@ -11,7 +11,7 @@ from lessons.exercises.staying import never_elsewhere
 
 
 def shared_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """A worker and three batches on the GPU; a shared model, its optimizer and an exam on the CPU."""
+    """Return a worker and three batches on the GPU; a shared model, its optimizer and an exam on the CPU."""
     worker = never_elsewhere(nn.Linear(3, 2).to(devices[0]), devices[0])
     shared = never_elsewhere(nn.Linear(3, 2), torch.device("cpu"))
     batches = [(torch.randn(16, 3).to(devices[0]), torch.randn(16, 2).to(devices[0])) for _ in range(3)]

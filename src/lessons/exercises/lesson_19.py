@@ -10,7 +10,7 @@ from lessons.exercises.staying import never_elsewhere
 
 
 def smoothed_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """A model and a signal on the GPU."""
+    """Return a model and a signal on the GPU."""
     model = never_elsewhere(nn.Linear(16, 2).to(devices[0]), devices[0])
     model.register_forward_pre_hook(_refuse_a_copy)
     return model, torch.randn(16).to(devices[0]).requires_grad_()

@@ -10,7 +10,7 @@ from lessons.exercises.staying import never_elsewhere
 
 
 def prompts_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """A model that looks up the scores of the next token on the GPU, and two prompts of four tokens on the CPU."""
+    """Return a model on the GPU that looks up the next token's scores, and two prompts of four tokens on the CPU."""
     return never_elsewhere(nn.Embedding(10, 10).to(devices[0]), devices[0]), torch.randint(10, (2, 4))
 
 

@@ -9,7 +9,7 @@ from lessons.exercises.staying import never_fetched
 
 
 def direction_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """The outputs of two layers for four texts, each where its layer is, and the texts' lengths beside the first."""
+    """Return two layers' outputs for four texts, each where its layer is, and the texts' lengths with the first."""
     outputs = [torch.randn(4, 6, 8).to(devices[0]), torch.randn(4, 6, 8).to(devices[1])]
     return [never_fetched(output) for output in outputs], torch.tensor([6, 2, 4, 5]).to(devices[0])
 

@@ -21,7 +21,7 @@ class Rents(nn.Module):
         self.body, self.rent = nn.Linear(3, 8), nn.Linear(8, 1, bias=False)
 
     def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
-        """In a group of one process, whole tensors would do; a real group refuses them later, in other words."""
+        """Refuse whole tensors: a group of one process would take them, and a real group refuses them later."""
         if assign and not all(isinstance(tensor, DTensor) for tensor in state_dict.values()):
             raise RuntimeError("with assign=True, plain tensors take the place of the DTensors.")
         if any(isinstance(x, DTensor) and isinstance(x.placements[0], Replicate) for x in state_dict.values()):
@@ -34,9 +34,9 @@ class Rents(nn.Module):
 
 @contextlib.contextmanager
 def in_the_group() -> Iterator[None]:
-    """This process is a group of one inside, unless it is in a group already.
+    """Make this process a group of one for a while, unless it is in a group already.
 
-    What DTensor has learnt of operators names groups; those of an earlier group are gone.
+    DTensor keeps what it knows of operators with the name of a group, and an earlier group is gone.
     """
     own = not distributed.is_initialized()
     if own:
@@ -52,7 +52,7 @@ def in_the_group() -> Iterator[None]:
 
 
 def load_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """A sharded model on meta, the state of a trained one, and flats."""
+    """Return a sharded model on meta, the state of a trained one, and flats."""
     state = Rents().state_dict()
     with torch.device("meta"):
         model = Rents()

@@ -1,4 +1,4 @@
-"""For exercises in which all has to stay where it is: computed elsewhere, the numbers would be right as well."""
+"""Guards for exercises in which things have to stay where they are: elsewhere, the numbers would be right too."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from torch import nn
 
 
 def never_elsewhere(module: nn.Module, device: Any) -> nn.Module:
-    """The module; a call with all of it on another device raises, as the numbers would be right there, too."""
+    """Return the module; a call with all of it on another device raises: the numbers would be right there too."""
 
     def refuse(module: nn.Module, inputs: tuple[Any, ...]) -> None:
         places = {tensor.device for tensor in [*module.parameters(), *inputs[:1]]}
@@ -18,7 +18,7 @@ def never_elsewhere(module: nn.Module, device: Any) -> nn.Module:
 
 
 def never_fetched(tensor: Any) -> Any:
-    """The tensor; to move it elsewhere raises, as what is computed there could be moved back. It can be printed."""
+    """Return the tensor; moving it raises: what is computed elsewhere could be moved back. It can be printed."""
     move, where = tensor.to, tensor.device
 
     def to(*args: Any, **kwargs: Any) -> Any:

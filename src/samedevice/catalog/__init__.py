@@ -247,7 +247,7 @@ def message_files() -> dict[str, Traversable]:
 
 @functools.cache
 def load() -> Catalog:
-    """The whole catalog, read once."""
+    """Return the whole catalog, which is read once."""
     folder = resources.files(__package__)
 
     def content(file: Traversable) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from samedevice.catalog.rows import Base, Mistake, Row, near, pairs, prose
 _TITLE = 60  # characters
 _SIGN = 14  # words
 _PROSE = 130  # words of `why` and `confirm`, which a reader of the page reads at a glance
-_LINES = range(2, 11)  # of a fix
+_LENGTHS = range(2, 11)  # lines of a fix
 _NOTEBOOKS = Path(__file__).parents[3] / "notebooks"  # in a checkout; whoever installed the package has none
 
 
@@ -23,6 +23,7 @@ def causes(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
     for row in rows[Cause]:
         yield from _messages(row, rows)
         yield from _change(row)
+        yield from _lines(row)
         yield from _read_on(row, [lesson.name for lesson in rows[Lesson]])
         yield from _wider(row, rows[Cause])
         yield from pairs(row)
@@ -55,7 +56,7 @@ def _messages(row: Row, rows: dict[type, list[Row]]) -> Iterator[Mistake]:
 
 
 def _change(row: Row) -> Iterator[Mistake]:
-    """What is wrong with how a cause says what to change: in lines of a program, or in commands."""
+    """Yield what is wrong with how a cause says what to change: in lines of a program, or in commands."""
     before, after, commands = (row.keys.get(key, "").strip() for key in ("before", "after", "commands"))
     if commands:
         for key in ("before", "after"):
@@ -73,21 +74,25 @@ def _change(row: Row) -> Iterator[Mistake]:
     elif before == after:
         yield row.mistake("after", "the same as before: nothing was changed")
     if ".cuda(" in after:
-        yield row.mistake("after", "hard-codes a GPU: write .to(device), or move to another tensor's device")
+        yield row.mistake("after", "hard-codes a GPU: write .to(device), or .to(x.device) of a tensor x")
+
+
+def _lines(row: Row) -> Iterator[Mistake]:
+    """Yield what is wrong with the lines themselves: they are no Python, too few, too many or too long."""
     for key in ("setup", "before", "after"):
         if wrong := _python(row.keys.get(key, "")):
             yield row.mistake(key, wrong)
     for key in ("before", "after", "commands"):
         lines = row.keys.get(key, "").strip("\n").splitlines()
-        if lines and len(lines) not in _LINES:
-            yield row.mistake(key, f"a fix has {_LINES[0]} to {_LINES[-1]} lines, and this has {len(lines)}")
+        if lines and len(lines) not in _LENGTHS:
+            yield row.mistake(key, f"a fix has {_LENGTHS[0]} to {_LENGTHS[-1]} lines, and this has {len(lines)}")
         for line in lines:
             if len(line) > 80:
                 yield row.mistake(key, f"a line of {len(line)} characters; phones show 80: {line.strip()}")
 
 
 def _python(code: str) -> str | None:
-    """What is wrong with lines of Python; lines that begin with "$ " are for a shell."""
+    """Say what is wrong with lines of Python; lines that begin with "$ " are for a shell."""
     try:
         ast.parse("\n".join("" if line.startswith("$ ") else line for line in code.splitlines()))
     except SyntaxError as error:
@@ -101,7 +106,8 @@ def _read_on(row: Row, lessons: Iterable[str]) -> Iterator[Mistake]:
     if lesson not in lessons:
         yield row.mistake("lesson", f"there is no lesson {lesson!r}{near(lesson, lessons)}")
     elif failure and sections and failure not in sections:
-        yield row.mistake("failure", f"{lesson} has no heading with the anchor {failure!r}{near(failure, sections)}")
+        known = near(failure, sections) or f"; known are {', '.join(sections)}"
+        yield row.mistake("failure", f"{lesson} has no heading with the anchor {failure!r}{known}")
     if not failure and not link:
         yield row.mistake("failure", "give the anchor of the lesson's heading, or in `link` an address to read on")
     if link and not link.startswith("https://"):

@@ -35,7 +35,7 @@ class Token:
 
 
 def tokens(pattern: str) -> list[Token]:
-    """The parts of a pattern and how deep in groups each stands."""
+    """Return the parts of a pattern and how deep in groups each stands."""
     depth, found = 0, []
     for match in _TOKEN.finditer(pattern):
         kind = match.lastgroup or ""
@@ -46,7 +46,7 @@ def tokens(pattern: str) -> list[Token]:
 
 
 def mistake(pattern: str) -> str | None:
-    """What is wrong with a pattern, in a few words, or None."""
+    """Say in a few words what is wrong with a pattern, or return None."""
     parts = tokens(pattern)
     for part, following in zip(parts, [*parts[1:], Token("end", "", 0)], strict=True):
         match part.kind:
@@ -78,7 +78,7 @@ def mistake(pattern: str) -> str | None:
 
 
 def _ambiguous(parts: list[Token]) -> bool:
-    """Whether a repeated group could split the same text in many ways: nothing in it tells where the next round begins.
+    """Tell whether a repeated group could split the same text in many ways, since nothing shows where a round begins.
 
     A space does not: text whose line ends were cut out is read with every space optional (`glued`). At the end of the
     pattern nothing can fail, so nothing is tried again.
@@ -105,12 +105,12 @@ def _ambiguous(parts: list[Token]) -> bool:
 
 
 def _plain(part: Token) -> bool:
-    """Whether `part` stands for one sign, its last."""
+    """Tell whether `part` stands for one sign, its last."""
     return part.kind == "literal" or (part.kind == "escape" and part.text[1] not in "wWdDbBn")
 
 
 def _most(parts: list[Token]) -> int:
-    """The largest product of repeats that stand inside each other."""
+    """Return the largest product of repeats that stand inside each other."""
     worst, inside = 1, [1]
     for index, part in enumerate(parts):
         if part.kind in ("capture", "group"):
@@ -144,7 +144,7 @@ def needle(pattern: str) -> str:
 
 
 def wanders(pattern: str) -> bool:
-    """Whether a search for `pattern` tries a long repeat from every letter: at its start, and without `\\b`."""
+    """Tell whether a search for `pattern` tries a long repeat from every letter: at its start, and without `\b`."""
     parts = tokens(pattern)
     index = 0
     while index < len(parts):

@@ -160,7 +160,7 @@ def _devices(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
 
 
 def _operation_pattern(pattern: str) -> str | None:
-    """What is wrong with a pattern of an operation's name, which is short: `*` and `+` may stand in it."""
+    """Say what is wrong with a pattern of an operation's name, which is short: `*` and `+` may stand in it."""
     return pattern_mistake(re.sub(r"\\w[*+]", r"\\w{0,40}", pattern))
 
 
@@ -198,7 +198,7 @@ def _patterns(row: Row) -> Iterator[Mistake]:
 
 
 def _names(patterns: list[str]) -> set[str]:
-    """What `says` and `when` can use: what the patterns read, and what follows from it."""
+    """Return what `says` and `when` can use: what the patterns read, and what follows from it."""
     read = set(re.findall(r"\(\?P<(\w+)>", "".join(patterns)))
     return read | {name for name, needed in _DERIVED.items() if needed <= read}
 

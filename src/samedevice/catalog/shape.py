@@ -112,7 +112,7 @@ def _content(name: str, file: Traversable) -> Generator[Mistake, None, dict[str,
 
 
 def _keys(keys: dict[str, Any], kind: type, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """What is wrong with the keys of an entry, or of a part of it, and with their types."""
+    """Yield what is wrong with the keys of an entry, or of a part of it, and with their types."""
     known = _KEYS[kind]
     for key, value in keys.items():
         if key not in known:

@@ -8,9 +8,9 @@ https://github.com/actions/toolkit/blob/main/packages/core/src/command.ts
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from samedevice.doctor.address import error_page
-from samedevice.doctor.data import line_of
+from samedevice.doctor.diagnosis_json import line_of
 from samedevice.doctor.report import changed_lines
+from samedevice.doctor.site_addresses import error_page
 
 if TYPE_CHECKING:
     from samedevice.doctor.diagnosis import Diagnosis

@@ -56,9 +56,9 @@ class Diagnosis:
     Attributes:
         message: the catalog's message that the text holds (`.id`, such as "SD001"), or None.
         says: one sentence: what PyTorch is saying, or why there is nothing to say.
-        causes: the likely causes, likeliest first, each with `.id`, `.title`, `.why`, `.fix`, `.lesson` and `.because`.
+        causes: the most likely one first, each with `.id`, `.title`, `.why`, `.fix`, `.lesson` and `.because`.
         culprits: the tensors in the wrong place, the most suspect first, each with `.expression`, `.device`, `.shape`,
-            `.owner`, `.cause`, `.fix` and `.edits`. Of a text at most one, read from the failing line that it shows.
+            `.owner`, `.cause`, `.fix` and `.edits`. A text has at most one, which is read from its failing line.
         reads: what the message names: `argument`, `device`, `others`, `op`, as far as it does.
         place: the line of the traceback that failed, as far as can be told.
         other: an error that is not about devices, where the text holds one and no message, or a limit of a simulation.

@@ -1,4 +1,4 @@
-"""From an exception whose frames are alive to the tensors in the wrong place: it looks, and runs nothing."""
+"""Find the tensors in the wrong place in the frames of an exception, which are still alive: run nothing, only look."""
 
 from collections.abc import Sequence
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from samedevice.catalog import Other, load
 from samedevice.doctor.causes.registry import registered
-from samedevice.doctor.class_tests import known_difference
 from samedevice.doctor.diagnosis import Culprit, Diagnosis
 from samedevice.doctor.edits import Edit
 from samedevice.doctor.examine import find_culprits
-from samedevice.doctor.simulated import limit
+from samedevice.doctor.simulated_class import known_difference
+from samedevice.doctor.simulation_limit import limit
 from samedevice.doctor.source_at_hand import read_sources
 from samedevice.doctor.text.line_fix import line_fix
 from samedevice.doctor.text.rank import LikelyCause, filled, rank

@@ -16,7 +16,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from samedevice.catalog import Cause, load
-from samedevice.doctor.address import error_page, issue_form, site
+from samedevice.doctor.site_addresses import error_page, issue_form, site
 from samedevice.doctor.text.traceback import Frame
 
 if TYPE_CHECKING:
@@ -69,9 +69,9 @@ def outline(diagnosis: "Diagnosis") -> Outline:
     message, place = diagnosis.message, diagnosis.place
     is_looked_up = any(not culprit.is_read for culprit in diagnosis.culprits)
     ask = [("Next", diagnosis.ask)] if diagnosis.ask else []
-    # The message says itself what it lacks, or there is none: then nothing else helps as much.
+    # If there is no message, or the message itself says what it lacks, nothing else helps as much.
     at_once = message is None or bool(message.ask)
-    # With the tensor at hand nothing has to be read from the message's order of devices.
+    # Nothing has to be read from the order of devices in the message if the tensor is at hand.
     about = message.note if message and not is_looked_up and not diagnosis.other else ""
     return Outline(
         place=_place(place) if place else "",
@@ -226,7 +226,7 @@ def lesson_path(cause: Cause) -> str:
 
 
 def change(cause: Cause) -> list[str]:
-    """From `before` to `after`, line by line: "- " goes, "+ " comes, "  " stays. Or the commands, as they are."""
+    """Compare `before` and `after` line by line: "- " goes, "+ " comes, "  " stays. Commands stay as they are."""
     if cause.commands:
         return cause.commands.strip("\n").split("\n")
     compared = difflib.ndiff(cause.before.strip("\n").split("\n"), cause.after.strip("\n").split("\n"))

@@ -95,7 +95,7 @@ def _looked_up(name: str, other: str, code: _Code, reading: Reading, folder: Pat
         found, _ = _code(frame, folder)
         if found is None or not name.isidentifier():
             return None
-        # In the caller's frame what it met has another name, or none.
+        # The other operand has another name in the caller's frame, or no name.
         code, outer, other = found, outer[: outer.index(frame)], ""
     return None
 

@@ -13,7 +13,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from samedevice.doors import program
 from samedevice.doors.program import Misuse
@@ -35,6 +35,8 @@ usage: {_USAGE_OF_RUN}
 
 `samedevice run --help` and `samedevice explain --help` say more.
 """
+_FORMATS: dict[str, Any] = {"choices": ["text", "github"], "default": "text"}
+_ANNOTATIONS = "annotations of GitHub Actions, which a pull request shows on the line"
 _MOST = 16
 _ID = re.compile("SD[0-9]{3}", re.IGNORECASE)
 # A whole message, given as a name, is too long to be one, or holds what a name may not (on Windows).
@@ -42,7 +44,7 @@ _NO_SUCH_FILE = {errno.ENOENT, errno.ENAMETOOLONG, errno.EINVAL}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do what the command line says; returns the exit code.
+    """Do what the command line says, and return the exit code.
 
     Args:
         arguments: what follows `samedevice`; None for this process's own.
@@ -77,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """One that complains in one sentence."""
+    """A parser that complains in one sentence."""
 
     def error(self, message: str) -> NoReturn:
         raise Misuse(f"{message}. `{self.prog} --help` says more.")
@@ -104,12 +106,7 @@ def _run(arguments: Sequence[str]) -> int:
     parser.add_argument("--full", action="store_true", help="show all of a traceback, libraries' frames included")
     parser.add_argument("--summary", action="store_true", help="at the end, print what moved between devices")
     parser.add_argument("--json", metavar="FILE", help="write what is known of a device error to FILE, for machines")
-    parser.add_argument(
-        "--output-format",
-        choices=["text", "github"],
-        default="text",
-        help="github: also print annotations of GitHub Actions, which a pull request shows on the line",
-    )
+    parser.add_argument("--output-format", **_FORMATS, help=f"github: also print {_ANNOTATIONS}")
     options, module, rest = _split(arguments)
     chosen = parser.parse_args(options)
     if not any(rest[:1]):
@@ -128,7 +125,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _split(arguments: Sequence[str]) -> tuple[Sequence[str], bool, Sequence[str]]:
-    """Our options, whether -m ended them, and from the program on.
+    """Return our options, whether -m ended them, and the rest from the program on.
 
     By hand: argparse would look for options behind the program too.
     """
@@ -167,12 +164,7 @@ def _explain(arguments: Sequence[str]) -> int:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--more", action="store_true", help="also why it happened, and how to fix the other causes")
     form.add_argument("--json", action="store_true", help="for machines, in the form of diagnosis.schema.json")
-    form.add_argument(
-        "--output-format",
-        choices=["text", "github"],
-        default="text",
-        help="github: annotations of GitHub Actions, which a pull request shows on the line",
-    )
+    form.add_argument("--output-format", **_FORMATS, help=f"github: {_ANNOTATIONS}")
     parser.add_argument("--no-source", action="store_true", help="open no file that the traceback names")
     chosen = parser.parse_args(arguments)
     try:
@@ -180,7 +172,7 @@ def _explain(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:  # while it was being pasted
         return 130
     if chosen.json:
-        from samedevice.doctor.data import as_data
+        from samedevice.doctor.diagnosis_json import as_data
 
         _print(json.dumps(as_data(diagnosis), indent=2) + "\n")
     elif chosen.output_format == "github":
@@ -210,7 +202,7 @@ def _print(text: str) -> None:
 
 
 def _diagnosis(what: str | None, *, with_source: bool) -> tuple[str, "Diagnosis"]:
-    """What is asked about: a heading, which only an id has, and the diagnosis."""
+    """Return the diagnosis of what is asked about, and a heading before it, which only an id has."""
     from samedevice.doctor.explanation import explain_log
 
     folder = Path.cwd() if with_source else None
@@ -241,7 +233,7 @@ def _diagnosis(what: str | None, *, with_source: bool) -> tuple[str, "Diagnosis"
 
 
 def _is_prose(text: str) -> bool:
-    """Whether a name that no file has reads as somebody's text, and not as a file whose name was mistyped."""
+    """Tell whether a name that no file has reads as somebody's text, and not as the mistyped name of a file."""
     return "\n" in text or (len(text.split()) > 2 and not re.search(r"\.\w{1,5}$", text))
 
 
@@ -258,7 +250,7 @@ def _pasted() -> bytes:
 
 
 def _of_id(id_: str) -> tuple[str, "Diagnosis"]:
-    """What is said of the message's newest wording, which stands for all of them."""
+    """Explain the newest wording of a message, which stands for all of them."""
     from samedevice.catalog import load
     from samedevice.doctor import explain
 
@@ -272,5 +264,5 @@ def _of_id(id_: str) -> tuple[str, "Diagnosis"]:
 
 
 def _short(name: str) -> str:
-    """A name as it was given, on one line, harmless to a terminal."""
+    """Write a name as it was given, on one line, harmless to a terminal."""
     return ascii(name if len(name) <= 60 else f"{name[:57]}...")

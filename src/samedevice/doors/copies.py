@@ -1,8 +1,8 @@
 """What moved between devices while a script ran: `samedevice run --summary`.
 
-Counted is where the simulation makes a copy on another device: `.to`, `.cuda`, `.cpu` and gradients on their way back
-(transfers.py), `copy_` and indices that CUDA lets come from the CPU (judgement.py). Both are off the path of operators
-whose tensors are together, so that counting costs nothing there.
+A copy is counted where the simulation makes it on another device: transfers.py does for `.to`, `.cuda`, `.cpu` and
+gradients on their way back, judgement.py for `copy_` and for indices that CUDA lets come from the CPU. Operators whose
+tensors are together come through neither, so counting costs them nothing.
 """
 
 import functools
@@ -20,7 +20,7 @@ from samedevice.simulation.device import devices
 from samedevice.simulation.device.devices import device_of
 
 _lock = threading.Lock()
-# By source and target; and by source, target, file and line.
+# The first two are by source and target, the third by source, target, file and line.
 _tensors: Counter[tuple[str, str]] = Counter()
 _bytes: Counter[tuple[str, str]] = Counter()
 _places: Counter[tuple[str, str, str, int]] = Counter()
@@ -32,7 +32,7 @@ def count() -> None:
 
 
 def summary() -> list[str]:
-    """What was counted, in lines."""
+    """Return what was counted, in lines."""
     if not devices.used():
         return ["no GPU was used: everything ran on the CPU."]
     if not _tensors:
@@ -62,7 +62,7 @@ def _note(tensor: torch.Tensor, device: torch.device) -> None:
 
 @functools.cache
 def _is_passed_over(file: str) -> bool:
-    """Whether no line of the program's is here: a library, or a text that exec() runs, which has a name of no file."""
+    """Tell whether a file holds no line of the program: it is a library's, or what exec() runs, which is no file."""
     return is_library(file) or (file.startswith("<") and file.endswith(">") and file != "<stdin>")
 
 

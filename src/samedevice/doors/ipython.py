@@ -1,9 +1,9 @@
 """`%load_ext samedevice`: in IPython, Jupyter and Colab, an uncaught device error is followed by its diagnosis.
 
-`shell.showtraceback` is followed, by which IPython shows whatever nobody caught, whether it came from a cell, `%run`,
-`%%time`, a widget's output or `ipython script.py`. Of these the event `post_run_cell` hears of cells alone; it is
-listened to as well, for handlers of `set_custom_exc` that show an error by themselves. Handlers are left as they are:
-Colab has one, and IPython keeps room for no second.
+It follows `shell.showtraceback`, by which IPython shows whatever nobody caught, whether it came from a cell, `%run`,
+`%%time`, a widget's output or `ipython script.py`. It also listens to the event `post_run_cell`, which hears of cells
+only, because handlers of `set_custom_exc` show an error by themselves. Such handlers are left as they are: Colab has
+one, and IPython keeps room for no second.
 """
 
 import contextlib
@@ -22,13 +22,13 @@ _loaded: dict["InteractiveShell", "Diagnoses"] = {}
 
 
 def load(shell: "InteractiveShell") -> None:
-    """Have the diagnosis follow each device error that `shell` shows. Twice is as good as once."""
+    """Let the diagnosis follow each device error that `shell` shows. To load twice does no harm."""
     if shell not in _loaded:
         _loaded[shell] = Diagnoses(shell)
 
 
 def unload(shell: "InteractiveShell") -> None:
-    """Leave `shell` as it was before; without `load` before, nothing happens."""
+    """Leave `shell` as it was before `load`."""
     if shell in _loaded:
         _loaded.pop(shell).stop()
 
@@ -127,7 +127,7 @@ class Diagnoses:
         return diagnosis.relocated(shown)
 
     def _publisher(self) -> "DisplayPublisher":
-        """Where tracebacks go: in a kernel `%%capture` takes what is displayed, yet leaves the traceback."""
+        """Return where tracebacks go: in a kernel, `%%capture` takes what is displayed but leaves the traceback."""
         from IPython.core.displaypub import CapturingDisplayPublisher
 
         current = self._shell.display_pub

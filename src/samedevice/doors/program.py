@@ -41,7 +41,7 @@ class Program:
     """A program that is ready to run.
 
     Attributes:
-        name: what it finds in sys.argv[0]; of a module that is the path of its file, once runpy has found it.
+        name: what it finds in sys.argv[0]; a module finds the path of its file there, once runpy has found it.
         search: sys.path[0], or None to leave sys.path as it is.
         main: the module `__main__`, as it is before the first line.
         code: what to execute; None where runpy has to find it.

@@ -21,18 +21,19 @@ _CATEGORIES = ("error", "failed")  # in the order in which pytest prints them
 _NAMED = 8  # tests; the short summary has all
 
 
-def cause_of(diagnosis: "Diagnosis") -> str:
-    """Return a text that two failures share if they have one cause; "" where the line that failed is not known."""
+def note(report: Any, diagnosis: "Diagnosis") -> None:
+    """Note in a report what two failures share if they have one cause, unless the line that failed is not known."""
     place, message = diagnosis.place, diagnosis.message
     if place is None or message is None:
-        return ""
+        return
     culprits = [(each.expression, each.cause) for each in diagnosis.culprits]
     changed = [(edit.file, edit.line) for each in diagnosis.culprits for edit in each.edits]
-    return repr((message.id, sorted(diagnosis.reads.items()), place.file, place.line, culprits, changed))
+    cause = (message.id, sorted(diagnosis.reads.items()), place.file, place.line, culprits, changed)
+    vars(report)[_CAUSE] = repr(cause)
 
 
 def show_once(stats: dict[str, list[Any]], section: str) -> dict[str, list[Any]]:
-    """Leave one report for each cause, which names the others; returns what there was.
+    """Leave one report for each cause, which names the others. Return what there was.
 
     Args:
         stats: the terminal reporter's reports by category.

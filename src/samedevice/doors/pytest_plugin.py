@@ -12,13 +12,13 @@ Each worker of pytest-xdist starts its own simulation: workers get the session's
 
 import os
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
-from samedevice import gpus
+from samedevice import gpu_choice
 from samedevice.plurals import counted
 
 if TYPE_CHECKING:
@@ -28,18 +28,14 @@ if TYPE_CHECKING:
 
     from samedevice.doctor import Diagnosis
 
+_Report = TypeVar("_Report", bound=pytest.TestReport | pytest.CollectReport)
 _COUNTS = range(1, 17)
-
 _SECTION = "samedevice"
 _ANNOTATIONS = "samedevice_annotations"  # an attribute of a report, which pytest-xdist hands on with the rest
 
-_CAUSE = "samedevice_cause"  # the same, for tests that fail for one cause
-
-# The reports by category, while some of them are not shown.
-_hidden: dict[str, list[Any]] = {}
-
 _announcement = pytest.StashKey[str]()
 _own_simulation = pytest.StashKey[Any]()
+_all_reports = pytest.StashKey[dict[str, list[Any]]]()  # by category, while some of them are not shown
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -61,7 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         "gpus(n): needs n GPUs. Real ones where there are n; else simulated ones, with --simulate-cuda, the fixture "
-        f"simulated_cuda or {gpus.CHOICE}=simulated; else the test is skipped.",
+        f"simulated_cuda or {gpu_choice.CHOICE}=simulated; else the test is skipped.",
     )
     _begin(config, config.option.simulate_cuda)  # where a conftest.py names this plugin, the hook above came too early
 
@@ -72,7 +68,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 @pytest.fixture
 def simulated_cuda(request: pytest.FixtureRequest) -> "list[torch.device]":
-    """Simulated GPUs for this test where the session has none: the list of their devices, cuda:0 first.
+    """Give a test simulated GPUs if the session has none: the list of their devices, cuda:0 first.
 
     There is one, or as many as @pytest.mark.gpus(n) says; with the marker, real ones are taken where there are n.
     """
@@ -104,51 +100,65 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    # Without torch there was no device error.
-    if "torch" not in sys.modules:
-        return (yield)
-    _hide_the_simulation()
-    try:
-        report = yield
-        # In a unittest.TestCase the error is known from here on.
-        if report.failed and call.excinfo and (said := _said(call.excinfo.value)):
-            _attach(report, said, call.excinfo.value)
-        return report
-    finally:
-        _last.clear()
+    # In a unittest.TestCase the error is known only when the report was made.
+    return (yield from _explained(lambda report: call))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """A module may fail as it is imported, with a tensor that is made outside of all tests."""
+    """Explain also a module that fails while it is imported, with a tensor that is made outside of all tests."""
+    return (yield from _explained(lambda report: getattr(report, "call", None)))  # pytest's own way to hand it on
+
+
+def _explained(call_of: "Callable[[_Report], pytest.CallInfo[Any] | None]") -> "Generator[None, _Report, _Report]":
+    """Let pytest make a report, and add to it what the doctor says of its error."""
     _hide_the_simulation()
     try:
         report = yield
-        call = getattr(report, "call", None)  # pytest's own way to hand it on
-        if report.failed and call and call.excinfo and "torch" in sys.modules and (said := _said(call.excinfo.value)):
-            _attach(report, said, call.excinfo.value)
+        call = call_of(report)
+        # Without torch there was no device error.
+        if report.failed and call and call.excinfo and "torch" in sys.modules:
+            _explain(report, call.excinfo.value)
         return report
     finally:
         _last.clear()
 
 
-def _attach(report: Any, said: str, error: BaseException) -> None:
-    """Let a report have what was said of its error."""
+def _explain(report: Any, error: BaseException) -> None:
+    """Add to a report the diagnosis of its error; a fault of the doctor's never hides the test's own."""
+    said = annotations = ""
+    try:
+        diagnosis = _diagnosis(error)
+        if diagnosis is None:
+            return
+        from samedevice.doctor.annotations import as_annotations
+        from samedevice.doctor.report import as_text, terminal_width
+        from samedevice.doors import pytest_causes
+
+        said = as_text(diagnosis, width=terminal_width(80))  # as pytest has it
+        annotations = as_annotations(diagnosis)
+        pytest_causes.note(report, diagnosis)
+    except Exception as fault:
+        failed = f"samedevice itself failed ({type(fault).__name__}: {fault})"
+        said = said or f"This error could not be explained: {failed}."
     report.sections.append((_SECTION, said))
-    vars(report)[_ANNOTATIONS] = _annotations(error)
-    vars(report)[_CAUSE] = _cause(error)
+    vars(report)[_ANNOTATIONS] = annotations
+
+
+def _is_explained(report: Any) -> bool:
+    return _SECTION in dict(report.sections)
 
 
 @pytest.hookimpl(specname="pytest_terminal_summary", wrapper=True, tryfirst=True)
 def pytest_terminal_summary_once(terminalreporter: pytest.TerminalReporter) -> Generator[None, object, object]:
-    """Before pytest prints the failures: show each cause once, unless everything is asked for."""
+    """Show each cause once, before pytest prints the failures, unless everything is asked for."""
     option, stats = terminalreporter.config.option, terminalreporter.stats
     reports = [*stats.get("error", ()), *stats.get("failed", ())]
     some_are_hidden = option.tbstyle not in ("no", "line") and not option.fulltrace and terminalreporter.verbosity < 2
-    if some_are_hidden and any(getattr(report, _CAUSE, "") for report in reports):
+    if some_are_hidden and any(map(_is_explained, reports)):
         from samedevice.doors.pytest_causes import show_once
 
-        _hidden.update(show_once(stats, _SECTION))
+        terminalreporter.config.stash[_all_reports] = show_once(stats, _SECTION)
     try:
         return (yield)
     finally:
@@ -156,13 +166,13 @@ def pytest_terminal_summary_once(terminalreporter: pytest.TerminalReporter) -> G
 
 
 def _show_all(terminalreporter: pytest.TerminalReporter) -> None:
-    terminalreporter.stats.update(_hidden)
-    _hidden.clear()
+    everything: dict[str, list[Any]] = terminalreporter.config.stash.get(_all_reports, {})
+    terminalreporter.stats.update(everything)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Behind the failures. In a job of GitHub Actions a pull request then shows the culprits on the lines to change."""
+    """Let a pull request on GitHub show the culprits on the lines to change; this runs after the failures."""
     _show_all(terminalreporter)
     if os.environ.get("GITHUB_ACTIONS") == "true":
         reports = [*terminalreporter.getreports("failed"), *terminalreporter.getreports("error")]
@@ -172,8 +182,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_exception_interact(node: pytest.Item | pytest.Collector, call: pytest.CallInfo[Any], report: Any) -> None:
-    """A debugger begins at the program's own line, as on CUDA: `--pdb` goes to where the traceback ends."""
-    if call.excinfo is None or node.config.option.fulltrace or _SECTION not in dict(report.sections):
+    """Let a debugger (`--pdb`) begin at the program's own line, where the traceback ends, as on CUDA."""
+    if call.excinfo is None or node.config.option.fulltrace or not _is_explained(report):
         return
     entry: TracebackType | None = call.excinfo.tb
     last = call.excinfo.tb
@@ -187,7 +197,7 @@ def pytest_exception_interact(node: pytest.Item | pytest.Collector, call: pytest
 def _begin(config: pytest.Config, asked: str | None) -> None:
     """Start the session's simulation, once, if it was asked for."""
     try:
-        choice = gpus.chosen()
+        choice = gpu_choice.chosen()
     except ValueError as error:
         raise pytest.UsageError(f"{error}.") from None
     if asked is None or _announcement in config.stash:
@@ -196,7 +206,9 @@ def _begin(config: pytest.Config, asked: str | None) -> None:
     if count is None:
         raise pytest.UsageError(f"--simulate-cuda takes the number of GPUs, 1 to 16, not {asked!r}.")
     if choice == "real":
-        config.stash[_announcement] = f"samedevice: no simulated GPUs, as {gpus.CHOICE}=real forbids --simulate-cuda."
+        config.stash[_announcement] = (
+            f"samedevice: no simulated GPUs, as {gpu_choice.CHOICE}=real forbids --simulate-cuda."
+        )
         return
     if fault := _torch_is_missing():
         raise pytest.UsageError(f"--simulate-cuda {asked}: {fault}.")
@@ -215,7 +227,7 @@ def _begin(config: pytest.Config, asked: str | None) -> None:
 
 
 def _needed(item: pytest.Item) -> int:
-    """How many GPUs the marker says, 0 without it."""
+    """Return how many GPUs the marker says, 0 without it."""
     marker = item.get_closest_marker("gpus")
     if marker is None:
         return 0
@@ -238,7 +250,7 @@ def _provide(item: pytest.Item, asked: bool) -> str:
     from samedevice.simulation import simulate_cuda
     from samedevice.simulation.device import devices
 
-    choice = gpus.chosen()
+    choice = gpu_choice.chosen()
     if installed := devices.installed():  # by the session, or by a fixture of the program's
         if devices.count() >= needed:
             return ""
@@ -252,7 +264,7 @@ def _provide(item: pytest.Item, asked: bool) -> str:
         return ""
     has = f"needs {counted(needed, 'GPU')}, and this machine has {real}"
     if choice == "real":
-        return f"{has}; {gpus.CHOICE}=real forbids simulated ones"
+        return f"{has}; {gpu_choice.CHOICE}=real forbids simulated ones"
     if not asked and choice != "simulated":
         return f"{has}; pytest --simulate-cuda {needed} simulates them"
     simulation = simulate_cuda(needed).start()
@@ -264,7 +276,7 @@ def _provide(item: pytest.Item, asked: bool) -> str:
 
 
 def _torch_is_missing() -> str:
-    """Why there is no torch, or ""."""
+    """Say why there is no torch, or return ""."""
     try:
         import torch  # noqa: F401
     except Exception as error:  # an OSError where a library of the system's is missing
@@ -283,7 +295,7 @@ _last: list[tuple[BaseException, "Diagnosis | None"]] = []
 
 
 def _diagnosis(error: BaseException) -> "Diagnosis | None":
-    """What is known about it, None where it is no device error."""
+    """Explain an error, once; return None if it is no device error."""
     if not _last or _last[0][0] is not error:
         from samedevice.doctor import explain
 
@@ -299,55 +311,20 @@ def _diagnosis(error: BaseException) -> "Diagnosis | None":
 
 
 def _is_of_the_simulation(diagnosis: "Diagnosis") -> bool:
-    """Whether a test for a tensor's very class has failed, as no real GPU's would."""
-    from samedevice.doctor.class_tests import KNOWN_DIFFERENCE
+    """Tell whether a test for a tensor's very class has failed, which no real GPU's tensor would fail."""
+    from samedevice.doctor.simulated_class import KNOWN_DIFFERENCE
 
     return diagnosis.other is not None and diagnosis.other.id == KNOWN_DIFFERENCE
 
 
 def _of_a_doctest(error: BaseException) -> "doctest.UnexpectedException | None":
-    """The example that raised: doctest reports it by an error of its own, and pytest all of a docstring by another."""
+    """Find the example that raised: doctest reports it by an error of its own, and pytest several by another."""
     if module := sys.modules.get("doctest"):
         several = type(error).__name__ == "MultipleDoctestFailures"
         for failure in error.failures if several else [error]:  # type: ignore[attr-defined]
             if isinstance(failure, module.UnexpectedException):
                 return failure
     return None
-
-
-def _said(error: BaseException) -> str:
-    """The diagnosis as text, or ""; a fault of the doctor's never hides the test's own."""
-    try:
-        diagnosis = _diagnosis(error)
-        if diagnosis is None:
-            return ""
-        from samedevice.doctor.report import as_text, terminal_width
-
-        return as_text(diagnosis, width=terminal_width(80))  # as pytest has it
-    except Exception as fault:
-        return f"This error could not be explained: samedevice itself failed ({type(fault).__name__}: {fault})."
-
-
-def _cause(error: BaseException) -> str:
-    """What tests that fail for one cause share, or ""."""
-    from samedevice.doors.pytest_causes import cause_of
-
-    try:
-        diagnosis = _diagnosis(error)
-        return cause_of(diagnosis) if diagnosis else ""
-    except Exception:  # `_said` tells of the doctor's own faults
-        return ""
-
-
-def _annotations(error: BaseException) -> str:
-    """The diagnosis as annotations of GitHub Actions, or ""."""
-    from samedevice.doctor.annotations import as_annotations
-
-    try:
-        diagnosis = _diagnosis(error)
-        return as_annotations(diagnosis) if diagnosis else ""
-    except Exception:  # `_said` tells of the doctor's own faults
-        return ""
 
 
 def _hide_the_simulation() -> None:
@@ -364,7 +341,7 @@ def _hide_the_simulation() -> None:
 
 
 def _is_device_error(excinfo: "pytest.ExceptionInfo[Any] | None") -> bool:
-    """An error of another kind may be the simulation's own fault: then its frames are what has to be seen."""
+    """Tell whether to hide frames: another error may be the simulation's own fault, and then its frames help."""
     try:
         return excinfo is not None and _diagnosis(excinfo.value) is not None
     except Exception:

@@ -39,7 +39,7 @@ def run(
     json_file: str | None = None,
     annotate: bool = False,
 ) -> int:
-    """Run a program as `__main__` on simulated GPUs; returns 0 when it has ended.
+    """Run a program as `__main__` on simulated GPUs, and return 0 when it has ended.
 
     What the program raises is reported as Python would, and passed on for Python to end the process by: its SystemExit
     with its code, KeyboardInterrupt with its signal, anything else with exit code 1. A device error is explained first.
@@ -95,12 +95,12 @@ def run(
 
 
 def say(sentence: str) -> None:
-    """One line on stderr."""
+    """Write one line on stderr."""
     _write(f"samedevice: {sentence}\n")
 
 
 class _Beginning:
-    """Begins the simulation as soon as torch is imported."""
+    """The beginning of the simulation, as soon as torch is imported."""
 
     def __init__(self, gpus: int, rng: Literal["cpu", "cuda"], summary: bool) -> None:
         self.gpus, self.rng, self.summary = gpus, rng, summary
@@ -115,7 +115,7 @@ class _Beginning:
             sys.meta_path.insert(0, self)
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
-        """As a finder of modules: where torch is, with a loader that begins the simulation when it has loaded it."""
+        """Find torch, as a finder of modules does, with a loader that begins the simulation after the import."""
         if name != "torch" or self.begun:
             return None
         finders = [finder for finder in sys.meta_path if finder is not self]
@@ -207,8 +207,8 @@ class _Told:
         """Write the file, if one was asked for."""
         if self._file is None:
             return
-        from samedevice.doctor.data import as_data
         from samedevice.doctor.diagnosis import Diagnosis
+        from samedevice.doctor.diagnosis_json import as_data
 
         data = as_data(self._first or Diagnosis(None, "The script raised no device error."))
         try:
@@ -241,7 +241,7 @@ def _report(error: BaseException, full: bool, path: str, standard_hook: Callable
 
 
 def _in_thread(hook: Callable[[Any], Any], full: bool, told: _Told) -> Callable[[Any], None]:
-    """threading.excepthook, to which an error in a thread comes: the process goes on."""
+    """Return the threading.excepthook that explains an error in a thread first; the process goes on."""
 
     def explain_first(args: Any) -> None:
         error = args.exc_value
@@ -255,7 +255,7 @@ def _in_thread(hook: Callable[[Any], Any], full: bool, told: _Told) -> Callable[
 
 
 def _explain(error: BaseException, told: _Told) -> bool:
-    """Print the diagnosis of a device error; whether it is one."""
+    """Print the diagnosis of a device error, and tell whether it is one."""
     diagnosis = _diagnosis(error) if isinstance(error, Exception | BaseExceptionGroup) else None
     if diagnosis is not None:
         from samedevice.doctor.report import as_text, terminal_width
@@ -266,7 +266,7 @@ def _explain(error: BaseException, told: _Told) -> bool:
 
 
 def _write(text: str) -> None:
-    """To stderr, if anybody reads it: a script must not fail for it."""
+    """Write to stderr, if anybody reads it: a script must not fail for it."""
     with contextlib.suppress(Exception):  # of a stderr of the script's own, too
         if sys.stderr is not None:
             sys.stderr.write(text)
@@ -291,7 +291,7 @@ def _diagnosis(error: BaseException) -> "Diagnosis | None":
 
 
 def _folded(error: BaseException, path: str) -> str:
-    """The traceback as Python prints it, with one line for neighbouring frames of libraries."""
+    """Return the traceback as Python prints it, with one line for neighbouring frames of libraries."""
     from samedevice.introspect.libraries import is_library
 
     class Folded(traceback.StackSummary):

@@ -42,13 +42,13 @@ def defined(cls: type, attribute: str, default: Any = None) -> Any:
 
 
 def name(cls: type) -> str:
-    """`cls.__name__`."""
+    """Return `cls.__name__`."""
     text: str = _NAME.__get__(cls)
     return text
 
 
 def module(cls: type) -> str:
-    """`cls.__module__`, or "" where there is no text of that name."""
+    """Return `cls.__module__`, or "" if that is no text."""
     try:
         found = _MODULE.__get__(cls)
     except AttributeError:  # made by type(...) in a namespace that has no __name__

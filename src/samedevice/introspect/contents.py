@@ -130,7 +130,7 @@ def class_attributes(value: type) -> Parts:
 
 
 def hides(value: object, shown: Iterable[Parts], is_atom: Callable[[type], bool]) -> bool:
-    """Whether an object that is made in C refers to something that none of its readers found.
+    """Tell whether an object that is made in C refers to something that none of its readers found.
 
     Args:
         value: the object.
@@ -187,7 +187,7 @@ def _of_proxy(value: Any) -> Parts:
 
 
 def _of_function(value: Any) -> Parts:
-    """Defaults and closure; a wrapper that was made for a function has that function's `__module__`."""
+    """Return defaults and closure; a wrapper that was made for a function has that function's `__module__`."""
     slots = classes.namespace(types.FunctionType)
     homes = slots["__module__"].__get__(value), dict.get(slots["__globals__"].__get__(value), "__name__")
     if all(type(home) is str and _is_library(home) for home in homes):
@@ -213,7 +213,7 @@ def _of_exception(value: Any) -> Parts:
 
 
 def _of_user_container(value: Any) -> Parts:
-    """Of a UserDict or a UserList, the container itself."""
+    """Return the container that a UserDict or a UserList has inside."""
     own = objects.attributes(value)
     return Parts("same", ("",), [own["data"]] if "data" in own else [])
 
@@ -294,12 +294,12 @@ def _class_attributes(bases: tuple[type, ...], hidden: Iterable[str] = ()) -> Pa
 
 
 def _is_among(bases: tuple[type, ...], kinds: tuple[type, ...]) -> bool:
-    """`in` would compare by `==`, which a metaclass may define."""
+    """Compare by identity: `in` would compare by `==`, which a metaclass may define."""
     return any(base is kind for base in bases for kind in kinds)
 
 
 def _made_in_c(bases: tuple[type, ...]) -> type | None:
-    """The base whose instances have room for more than the slots that Python can read, if there is one."""
+    """Return the base whose instances have room for more than the slots that Python can read, if there is one."""
     size, native = 0, None
     for base in reversed(bases):
         namespace = classes.namespace(base)
@@ -317,7 +317,7 @@ def _is_shared_in_torch(base: type) -> bool:
 
 
 def _is_of_python(native: type) -> bool:
-    """Whether a class made in C is of the standard library; the nodes of PyTorch's autograd say so and are not."""
+    """Tell whether a class made in C is of the standard library, as PyTorch's autograd nodes wrongly say they are."""
     if classes.module(native) == "builtins" and getattr(builtins, classes.name(native), None) is not native:
         return "next_functions" not in classes.namespace(native)
     return _package(native) in sys.stdlib_module_names

@@ -1,8 +1,8 @@
 """The names of a frame, a function or an object, and texts, read without running any of the program's code.
 
 `exec` takes any mapping for its locals and any dict for its globals, and a class's body may have names of its own
-making. Of a dict's subclass the slots of `dict` are read; another mapping cannot be read. A name may be of a class
-that derives from `str`, which hashes and compares as it likes: it is read as the text that it is.
+making. A subclass of dict is read by the slots of `dict`, and no other mapping is read. A name may be of a class that
+derives from `str`, which hashes and compares as it likes: it is read as the text that it is.
 """
 
 import sys

@@ -24,7 +24,7 @@ _SLOT = (types.MemberDescriptorType, type(collections.namedtuple("_", "x").x))  
 def is_a(value: object, module: str, name: str) -> bool:
     """Tell whether a value is an instance of a class of a module that the program has imported."""
     wanted = getattr(sys.modules.get(module), name, None)
-    # By type's own method, not by the metaclass's.
+    # This is type's own method, not the metaclass's.
     return wanted is not None and type.__subclasscheck__(wanted, type(value))
 
 
@@ -70,7 +70,7 @@ def attributes(value: object) -> dict[str, Any]:
 
 
 def attribute(value: object, name: str) -> Any:
-    """`value.name`, as far as looking suffices."""
+    """Return `value.name`, as far as looking suffices."""
     if is_one_of(value, types.ModuleType):
         return attributes(value).get(name, MISSING)
     if is_module(value):
@@ -100,7 +100,7 @@ def attribute(value: object, name: str) -> Any:
 
 
 def method(value: object, name: str) -> types.FunctionType | None:
-    """The function that `value.name(...)` runs, where that is a method of the program's."""
+    """Return the function that `value.name(...)` runs, if that is a method of the program's."""
     held = classes.defined(type(value), name)
     if type(held) in (staticmethod, classmethod):
         held = held.__func__
@@ -108,14 +108,14 @@ def method(value: object, name: str) -> types.FunctionType | None:
 
 
 def getter(value: object, name: str) -> types.FunctionType | None:
-    """The function that `value.name` runs, where that is a property."""
+    """Return the function that `value.name` runs, if that is a property."""
     held = classes.defined(type(value), name)
     found = held.fget if type(held) is property else None
     return found if type(found) is types.FunctionType else None
 
 
 def tensor_attribute(tensor: Any, name: str) -> Any:
-    """What a tensor holds beside its values: `.grad`, `.data`, and what the program attached to it."""
+    """Return what a tensor holds beside its values: `.grad`, `.data`, and what the program attached to it."""
     torch = sys.modules["torch"]
     if name in ("grad", "data", "T", "mT", "H"):
         # The same device and owner as the tensor itself, which is what is asked.
@@ -128,7 +128,7 @@ def tensor_attribute(tensor: Any, name: str) -> Any:
 
 
 def item(value: Any, key: Any) -> Any:
-    """`value[key]` of Python's own containers and of torch's, for a key that is text or a number."""
+    """Return `value[key]` of Python's own containers and of torch's, for a key that is text or a number."""
     if type(key) not in (str, int):
         return MISSING
     if is_module(value):
@@ -149,7 +149,7 @@ def item(value: Any, key: Any) -> Any:
 
 
 def items(value: Any) -> list[tuple[str, Any]]:
-    """What a container holds, each after how it is reached: "[0]", '["labels"]'; of a partial, its arguments."""
+    """Return what a container (or a partial) holds, each after how it is reached: "[0]", '["labels"]'."""
     if is_one_of(value, collections.UserDict):
         value = attributes(value).get("data", {})
     if is_one_of(value, dict):
@@ -171,7 +171,7 @@ def items(value: Any) -> list[tuple[str, Any]]:
 
 
 def fields(value: Any) -> tuple[str, ...]:
-    """Return the names of the fields of a named tuple; of any other tuple, none."""
+    """Return the names of the fields of a named tuple; any other tuple has none."""
     for owner in classes.mro(type(value)):
         if type(fields := classes.namespace(owner).get("_fields")) is tuple:
             return fields
@@ -200,7 +200,7 @@ def quoted(key: Any) -> str:
 
 
 def device(tensor: Any) -> str:
-    """Where a tensor is, as PyTorch writes it; a simulated tensor carries it."""
+    """Return where a tensor is, as PyTorch writes it; a simulated tensor carries it."""
     carried = attributes(tensor).get("_samedevice_device")
     if carried is None:
         torch = sys.modules["torch"]
@@ -222,7 +222,7 @@ def shape(tensor: Any) -> tuple[int, ...] | None:
 
 
 def is_lazy(tensor: Any) -> bool:
-    """Whether it is a parameter that gets its shape with the first batch."""
+    """Tell whether a value is a parameter that gets its shape with the first batch."""
     return is_a(tensor, "torch.nn.parameter", "UninitializedTensorMixin")
 
 
@@ -243,7 +243,7 @@ def is_floating(tensor: Any) -> bool:
 
 
 def hooks(tensor: Any) -> list[Any]:
-    """What `register_hook` gave a tensor."""
+    """Return what `register_hook` gave a tensor."""
     torch = sys.modules["torch"]
     with torch._C.DisableTorchFunction():
         kept = torch._C.TensorBase._backward_hooks.__get__(tensor)
@@ -272,7 +272,7 @@ def array_bytes(array: Any) -> int:
 
 
 def bytes_of(tensor: Any) -> int:
-    """What a tensor's elements take; 0 for one of no shape yet."""
+    """Return how many bytes a tensor's elements take; 0 if it has no shape yet."""
     sizes = shape(tensor)
     if sizes is None:
         return 0

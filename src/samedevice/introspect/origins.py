@@ -45,7 +45,7 @@ def find_origin(name: str, scope: ast.AST, line: int = _END, failed: ast.stmt | 
         if found is None:
             continue
         given = getattr(node, "lineno", None) or node.target.lineno  # type: ignore[attr-defined]
-        # In a loop a later line too may have given it.
+        # A later line may have given it too, if both are in a loop.
         key = given if given <= line else given - 1_000_000
         if best is None or key >= best[0]:
             best = key, found

@@ -29,7 +29,7 @@ def lines(file: str, globals_: dict[str, Any]) -> list[str]:
 
 
 def is_kept(file: str) -> bool:
-    """Whether linecache has the lines, so that it asks nobody."""
+    """Tell whether linecache has the lines, so that it asks nobody."""
     return len(linecache.cache.get(file, ())) > 1
 
 
@@ -49,7 +49,7 @@ def kept(files: dict[str, list[str]]) -> Iterator[None]:
 
 
 def _is_lazy(file: str) -> bool:
-    """Whether linecache has a function that it would call for the lines."""
+    """Tell whether linecache has a function that it would call for the lines."""
     return len(linecache.cache.get(file, ())) == 1
 
 

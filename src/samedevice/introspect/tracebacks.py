@@ -28,7 +28,7 @@ def traceback_text(error: BaseException) -> str:
 
 
 def _as_plain(call: Call) -> types.FrameType:
-    """What `traceback` reads of a frame; the columns are not among it."""
+    """Return what `traceback` reads of a frame, without the columns."""
     code = types.SimpleNamespace(co_filename=call.file, co_name=call.function)
     return types.SimpleNamespace(f_code=code, f_globals={})  # type: ignore[return-value]
 

@@ -80,7 +80,7 @@ class _Getter:
 
 
 def _computed(base: Any, name: str, call: Any) -> Any:
-    """`base.name`, a property that only returns what can be looked up."""
+    """Return `base.name` of a property that only returns what can be looked up."""
     depth = call.depth if isinstance(call, _Getter) else 0
     function = objects.getter(base, name)
     if function is None or depth > 3:

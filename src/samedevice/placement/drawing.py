@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from samedevice.placement.model import (
+from samedevice.placement.placements import (
     Thing,
     Verdict,
     devices_of,
@@ -30,9 +30,9 @@ _PAD = 8  # around the boxes of a panel, and around the text of a box
 _LINE = 19  # from one line of text to the next
 NAME, _VERDICT, TEXT = 15, 14, 13  # font sizes, in pixels on a screen that is 360 wide
 _MONO, _SANS = "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace", "system-ui, sans-serif"
-# The width of a letter, of the font size: of the widest of the usual monospaced fonts, and about that of the others.
+# The width of a letter as a part of the font size: the widest of the usual monospaced fonts', and about the others'.
 _ADVANCE, _SANS_ADVANCE, _BOLD_ADVANCE = 0.605, 0.56, 0.66
-_SCALE = 1.2  # of what is drawn where there is room
+_SCALE = 1.2  # how much larger it is drawn where there is room
 
 _COLOURS = {
     "cpu": "#475569",
@@ -55,7 +55,7 @@ _STYLES = {
 
 
 def drawn(call: str, things: Sequence[Thing], judged: Verdict | None = None, missing: str | None = None) -> str:
-    """The picture as SVG: a panel for each device, and below them the call with its verdict.
+    """Draw the picture as SVG: a panel for each device, and below them the call with its verdict.
 
     Args:
         call: the code that uses all of the things; "" for none.
@@ -76,7 +76,7 @@ def drawn(call: str, things: Sequence[Thing], judged: Verdict | None = None, mis
 
 
 def svg(title: str, description: str, body: Sequence[str], height: float) -> str:
-    """The whole element: what a screen reader says of it, the ground, and on it the body."""
+    """Write the whole element: what a screen reader says of it, the ground, and the body on it."""
     ground = (1, 1, WIDTH - 2, height - 2, 10)
     return "\n".join(
         [
@@ -106,7 +106,7 @@ class _Panel:
 
 
 def _panels(things: Sequence[Thing], missing: str | None) -> tuple[list[_Panel], float]:
-    """Two in a row, the last one alone where their number is odd; and where the next row would begin."""
+    """Draw the panels, two in a row and an odd last one alone, and say where the next row would begin."""
     devices = devices_of((placement for thing in things for placement in thing.placements), nowhere=True)
     panels: list[_Panel] = []
     y = float(MARGIN)
@@ -139,7 +139,7 @@ def _frame(device: str, width: float, height: float, missing: bool) -> list[str]
 
 
 def _boxes(things: Sequence[Thing], device: str, width: float, columns: int) -> tuple[list[str], float]:
-    """The boxes of a device's things, each in the column that is the shortest so far, and where the panel ends."""
+    """Draw a device's things, each in the column that is the shortest so far, and say where the panel ends."""
     here = [thing for thing in things if any(placement.device == device for placement in thing.placements)]
     columns = min(columns, len(here))
     wide = (width - _PAD * (columns + 1)) / columns
@@ -154,7 +154,7 @@ def _boxes(things: Sequence[Thing], device: str, width: float, columns: int) -> 
 
 
 def _box(thing: Thing, device: str, width: float) -> tuple[list[str], float]:
-    """The part of a thing that is on `device`: its name, then for each tensor a line, or two where one is too short."""
+    """Draw the part of a thing that is on `device`: its name, and a line or two for each tensor."""
     inner, right = width - 2 * _PAD, width - _PAD
     y = 20
     texts = [text_line(thing.name, _PAD, y, inner, NAME, "bold")]
@@ -186,7 +186,7 @@ def _box(thing: Thing, device: str, width: float) -> tuple[list[str], float]:
 
 
 def call_bar(call: str, judged: Verdict, y: float) -> tuple[list[str], float]:
-    """The call and its verdict in a frame as wide as all panels together, and its height."""
+    """Draw the call and its verdict in a frame as wide as all panels together, and return its height too."""
     frame_width, left = WIDTH - 2 * MARGIN, MARGIN + 40
     room = frame_width - 40 - _PAD
     words = textwrap.wrap(judged.words, int(room / (_VERDICT * _BOLD_ADVANCE)))
@@ -210,7 +210,7 @@ def call_bar(call: str, judged: Verdict, y: float) -> tuple[list[str], float]:
 
 
 def _wire(panel: _Panel, lowest: float, bar: float, height: float) -> str:
-    """From a panel to the bar: straight down from the lowest row, else through the margin beside the panels."""
+    """Draw a line from a panel to the bar: down from the lowest row, else through the margin beside the panels."""
     if panel.bottom == lowest:
         path = f"M{panel.x + panel.width / 2:g} {panel.bottom:g}V{bar:g}"
     else:
@@ -220,7 +220,7 @@ def _wire(panel: _Panel, lowest: float, bar: float, height: float) -> str:
 
 
 def _mark(mark: str, x: float, y: float) -> str:
-    """A check mark, a cross or a question mark, with its middle at (x, y)."""
+    """Draw a check mark, a cross or a question mark, with its middle at (x, y)."""
     if mark == "maybe":
         return text_line("?", x, y + 9, size=26, style="sans bold middle")
     path = {"yes": "m-9 1l6 6 11-14", "no": "m-8-8l16 16m0-16l-16 16"}[mark]
@@ -231,7 +231,7 @@ def _mark(mark: str, x: float, y: float) -> str:
 
 
 def device_sign(device: str, x: float, y: float) -> str:
-    """A square, a circle, a triangle or a diamond: the device is known without its colour."""
+    """Draw a square, a circle, a triangle or a diamond, which tell the device without its colour."""
     match device:
         case "cpu":
             return rectangle(x - 7, y - 7, 14, 14, 2)
@@ -246,7 +246,7 @@ def device_sign(device: str, x: float, y: float) -> str:
 
 
 def colour_of(device: str) -> str:
-    """Three devices have colours of their own."""
+    """Return the colour of a device: three of them have colours of their own."""
     return {"cpu": "cpu", "cuda:0": "cuda-0", "cuda:1": "cuda-1"}.get(device, "ink")
 
 
@@ -259,7 +259,7 @@ def rectangle(x: float, y: float, width: float, height: float, radius: float, pa
 
 
 def text_line(text: str, x: float, y: float, room: float = WIDTH, size: int = TEXT, style: str = "") -> str:
-    """One line of text; what is wider than `room` is cut in its middle, with the whole as a title."""
+    """Draw one line of text; if it is wider than `room`, its middle is cut and its title has the whole."""
     text = printable(text)
     advance = _ADVANCE if "sans" not in style else _BOLD_ADVANCE if "bold" in style else _SANS_ADVANCE
     cut = _cut(text, int(room / (size * advance)))
@@ -282,5 +282,5 @@ def text_width(text: str, size: int) -> float:
 
 
 def _cells(text: str) -> int:
-    """The width of a text in letters: one of East Asian scripts is as wide as two."""
+    """Return the width of a text in letters: a letter of East Asian scripts is as wide as two."""
     return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in printable(text))

@@ -22,8 +22,8 @@ class Holder:
     Attributes:
         root: how the program names the outermost object: "model", "self".
         path: how to reach the tensor from it: ".layers[0].weight".
-        kind: "parameter", "buffer", "attribute", "class attribute", "list", "dict" or "partial"; of a module in
-            one of these, that.
+        kind: "parameter", "buffer", "attribute", "class attribute", "list", "dict" or "partial". A module in one
+            of these counts as what it is in.
         name: the attribute that holds it, or the list or dict in which it is.
         module: the object whose attribute that is; kept only while the error is examined.
         inner: the module whose parameter or buffer it is, or None.
@@ -84,7 +84,7 @@ def _is_container(place: Place) -> bool:
 
 
 def kind_of(value: Any) -> str:
-    """How an attribute holds tensors: itself, or in a list, a dict or a partial function."""
+    """Say how an attribute holds tensors: itself, or in a list, a dict or a partial function."""
     if objects.is_tensor(value):
         return "attribute"
     kinds = {dict: "dict", functools.partial: "partial"}
@@ -100,7 +100,7 @@ def stepped(optimizer: Any) -> list[Any]:
 
 
 def held_by_optimizer(optimizer: Any) -> Iterator[tuple[Any, Any, str]]:
-    """Each tensor of an optimizer's state: the parameter that it belongs to, the tensor, its name in the state."""
+    """Yield each tensor of an optimizer's state: the parameter that it belongs to, the tensor, its name there."""
     state = objects.attributes(optimizer).get("state", {})
     for parameter, kept in dict.items(state) if objects.is_one_of(state, dict) else ():
         if objects.is_tensor(parameter) and objects.is_one_of(kept, dict):

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from samedevice.placement.drawing import drawn
-from samedevice.placement.model import Placement, Thing, told
+from samedevice.placement.placements import Placement, Thing, told
 from samedevice.placement.places import Place
 from samedevice.placement.rows import OptimizerTensors, by_optimizer
 from samedevice.placement.walk import walk
@@ -37,7 +37,7 @@ def picture(call: str = "", /, **things: Any) -> Picture:
     Args:
         call: code that uses all of the things, such as "model(batch)": it is shown with a verdict, whether all of them
             are on one device. Leave it out for code that moves some of them itself.
-        things: any objects, by name. Of a module, you see its parameters, its buffers, and the tensors in its plain
+        things: any objects, by name. A module shows its parameters, its buffers, and the tensors in its plain
             attributes, which its `to` does not move. See samedevice.where for what is looked into.
 
     Example:
@@ -66,7 +66,7 @@ def _placements(thing: Any) -> list[Placement]:
 
 
 def _of_tensors(tensors: list[Place]) -> Iterator[Placement]:
-    """A placement for each tensor; an optimizer's tensors are counted where its first one comes."""
+    """Return a placement for each tensor; an optimizer's tensors are counted where its first one comes."""
     optimizers = {held.optimizer: held for held in by_optimizer(tensors)}
     for _, places in groupby(tensors, key=lambda place: place.module):
         for place in sorted(places, key=_rank):
@@ -78,13 +78,13 @@ def _of_tensors(tensors: list[Place]) -> Iterator[Placement]:
 
 
 def _rank(place: Place) -> int:
-    """Of a module, the parameters come first, then the buffers, then what `to` does not move."""
+    """Rank what a module has: its parameters, then its buffers, then what `to` does not move."""
     is_in_module = place.module is not None and place.loose is None
     return _REGISTERED.index(place.kind) if is_in_module else len(_REGISTERED)
 
 
 def _of_optimizer(held: OptimizerTensors) -> Iterator[Placement]:
-    """How many parameters it has on each device, and its state, of each key as one where the device is one."""
+    """Count an optimizer's parameters by device, and its state by key if the key is on one device."""
     name, note = _name(held.optimizer), PLAIN if held.optimizer.loose else ""
     params = [("params", place) for place in held.params]
     for group, remark in ((params, "" if held.state else "no state"), (held.state, "")):
@@ -98,7 +98,7 @@ def _of_optimizer(held: OptimizerTensors) -> Iterator[Placement]:
 
 
 def _name(place: Place) -> str:
-    """Its name within the thing that is drawn: PyTorch's own for what a module registers, else the code for it."""
+    """Name a tensor within the thing that is drawn: PyTorch's name if a module registers it, else the code for it."""
     return place.spelled(_step).removeprefix(".")
 
 

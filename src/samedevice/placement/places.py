@@ -104,7 +104,7 @@ class Place:
 
     @property
     def path(self) -> str:
-        """The code that leads to it from the value that was asked about; of a very long one, the middle is left out."""
+        """The code that leads to it from the value that was asked about, without the middle if it is very long."""
         return self.spelled(lambda place: place.code)
 
     def spelled(self, step: "Callable[[Place], str]") -> str:
@@ -163,7 +163,7 @@ def constructed() -> frozenset[str]:
 
 
 def _loose_attributes(module: Any) -> Parts:
-    """What the program made attributes of a module without registering it."""
+    """Return what the program made attributes of a module without registering it."""
     own, passed = objects.attributes(module), constructed()
     names = [name for name in own if type(name) is str and name not in passed]
     return Parts("attribute", names, [own[name] for name in names])
@@ -182,7 +182,7 @@ def _is_any(bases: tuple[type, ...], module: str, name: str) -> bool:
 
 
 def _written(key: Any) -> str:
-    """The code for a key, or "..." where it has none."""
+    """Write the code for a key, or "..." if it has none."""
     if type(key) in (int, str):
         return objects.quoted(key)
     if type(key) in (bool, float, bytes, type(None)):

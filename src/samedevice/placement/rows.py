@@ -1,6 +1,6 @@
 """What `where` says of one object: a row for each of its parts that are on one device.
 
-Few tensors have a row each. Of many, as many parts have a row of their own as fit, those nearest to the object first;
+Few tensors have a row each. If there are many, as many parts have rows as fit, those nearest to the object first, and
 the tensors in any other part are counted, device by device. So a table has tens of rows and never thousands.
 """
 
@@ -29,9 +29,9 @@ class Row:
         name: as the program would write it: "model.layers[0]", "optimizer", 'batch["labels"]'.
         device: "cpu", "cuda:0"; "" where there is no tensor.
         holds: "4 parameters, 2 buffers", "state of 4 parameters", or a tensor's shape.
-        bytes: of all its tensors; a tensor that two names share counts once.
+        bytes: the size of all its tensors; a tensor that two names share counts once.
         note: what to know of it, such as that `.to()` does not move it.
-        shape: of one tensor alone; None for several.
+        shape: the shape, if it is one tensor; None for several.
     """
 
     name: str
@@ -66,7 +66,7 @@ def _is_whole(place: Place) -> bool:
 
 
 def _shown(root: Place, parts_of: Callable[[Place], Sequence[Place]], is_whole: Callable[[Place], bool]) -> list[Place]:
-    """The parts that have rows of their own: what is nearest to the root is taken apart first, while there is room."""
+    """Choose the parts that have rows: those nearest to the root are taken apart first, while there is room."""
     shown, waiting = [root], deque([root])
     while waiting:
         place = waiting.popleft()
@@ -82,7 +82,7 @@ def _shown(root: Place, parts_of: Callable[[Place], Sequence[Place]], is_whole: 
 
 
 def _of_part(name: str, part: Place, found: Walk) -> Iterator[Row]:
-    """A row for a tensor; for a part that is too large to be taken apart, one for each device."""
+    """Make a row for a tensor; for a part that is too large to be taken apart, one for each device."""
     groups = _by_device(found.tensors_in(part))
     for (device, is_array), places in groups.items():
         if len(places) == 1 or (len(groups) > 1 and len(places) <= _FEW):
@@ -99,7 +99,7 @@ def _of_tensor(name: str, place: Place, kind: str = "") -> Row:
 
 
 def _by_device(places: Iterable[Place]) -> dict[tuple[str, bool], list[Place]]:
-    """The places of tensors and of arrays by device; one tensor that has two names counts once."""
+    """Group the places of tensors and of arrays by device; one tensor that has two names counts once."""
     groups: dict[tuple[str, bool], list[Place]] = {}
     for place in {id(place.value): place for place in places}.values():
         groups.setdefault((place.device, place.facts.is_array), []).append(place)
@@ -110,7 +110,7 @@ def _by_device(places: Iterable[Place]) -> dict[tuple[str, bool], list[Place]]:
 
 
 def _of_module(name: str, module: Place, found: Walk) -> Iterator[Row]:
-    """What it registers, folded where it is all on one device; then what `.to()` does not move."""
+    """Describe what a module registers, folded if it is all on one device, and then what `.to()` does not move."""
     tensors = list(found.tensors_in(module))
     registered = [place for place in tensors if place.loose is None and place.kind != "replica"]
     devices = _devices_below(registered)
@@ -125,7 +125,7 @@ def _of_module(name: str, module: Place, found: Walk) -> Iterator[Row]:
 
 
 def _devices_below(registered: list[Place]) -> dict[Place, set[str]]:
-    """The devices of the registered tensors below each module."""
+    """Return the devices of the registered tensors below each module."""
     devices: dict[Place, set[str]] = {}
     for tensor in registered:
         device, place = tensor.device, tensor.parent
@@ -136,7 +136,7 @@ def _devices_below(registered: list[Place]) -> dict[Place, set[str]]:
 
 
 def _of_submodule(name: str, part: Place, found: Walk) -> Iterator[Row]:
-    """A row for a parameter or a buffer; for a module, one for each device."""
+    """Make a row for a parameter or a buffer; for a module, one for each device."""
     if not part.facts.is_module:
         yield _of_tensor(name, part, part.kind)
     else:
@@ -150,7 +150,7 @@ def _of_submodule(name: str, part: Place, found: Walk) -> Iterator[Row]:
 
 
 def _not_moved(name: str, module: Place, tensors: list[Place]) -> Iterator[Row]:
-    """Each attribute that holds tensors and is not registered, a row for each device."""
+    """Make rows for each attribute that holds tensors and is not registered, one for each device."""
     groups: dict[tuple[Place, str], list[Place]] = {}
     first_names = {id(place.value): place for place in reversed(tensors)}
     for place in reversed(first_names.values()):
@@ -170,7 +170,7 @@ def _not_moved(name: str, module: Place, tensors: list[Place]) -> Iterator[Row]:
 
 
 def _described(attribute: Place) -> str:
-    """What an attribute is that `.to()` does not look into."""
+    """Say what an attribute is that `.to()` does not look into."""
     value, facts = attribute.value, attribute.facts
     if facts.is_tensor:
         return "class attribute" if attribute.kind == "class attribute" else "plain attribute"
@@ -232,7 +232,7 @@ def by_optimizer(tensors: Iterable[Place]) -> list[OptimizerTensors]:
 
 
 def _of_optimizer(name: str, root: Place, found: Walk) -> Iterator[Row]:
-    """How many parameters it steps on each device, its state by name, and any other tensor."""
+    """Count the parameters of an optimizer by device, then describe its state by name and any other tensor."""
     for held in by_optimizer(found.tensors_in(root)):
         path = name + held.optimizer.path
         for device, count in Counter(place.device for place in held.params).items():
@@ -256,7 +256,7 @@ def _shape(place: Place) -> str:
 
 
 def _bytes(places: Iterable[Place]) -> int:
-    """Of all tensors; one that has two names counts once."""
+    """Sum the bytes of all tensors; one that has two names counts once."""
     return sum(place.bytes for place in {id(place.value): place for place in places}.values())
 
 

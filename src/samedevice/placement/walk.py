@@ -104,7 +104,7 @@ class _Walker:
         return found
 
     def _hooks(self) -> Iterator[Place]:
-        """The hooks of modules: nobody looks into them, so a module that has some is not said to hold no tensor."""
+        """Yield the hooks of modules: nobody looks into them, so a module that has some may hold a tensor there."""
         for module in [place for place in self._places if place.facts.is_module]:
             for name, hooks in hooks_of(module.value).items():
                 yield self._place(hooks, module, "attribute", name)
@@ -181,7 +181,7 @@ class _Walker:
         known.was_read = True
 
     def _parts(self, place: Place, known: ClassFacts, parts: Parts) -> Iterator[tuple[Any, Any]]:
-        """Those parts that may hold a tensor."""
+        """Return those parts that may hold a tensor."""
         pairs = self._but_atoms(parts)
         if parts.kind == "class attribute" and known.was_read and not known.is_class:
             return iter(())
@@ -190,7 +190,7 @@ class _Walker:
         return pairs
 
     def _but_atoms(self, parts: Parts) -> Iterator[tuple[Any, Any]]:
-        """All but numbers, texts and the like; there may be ten million of them, so C does the sorting."""
+        """Leave out numbers, texts and the like; there may be ten million of them, so C does the sorting."""
         kind = type(parts.values[0]) if parts.values else None
         # Values of one type are told apart without `id`, because filelock adds an audit hook that makes `id` slow.
         if id(kind) in self._atoms and all(map(operator.is_, map(type, parts.values), itertools.repeat(kind))):
@@ -231,7 +231,7 @@ def _parts_with_tensors(places: Iterable[Place], tensors: list[Place]) -> dict[P
 
 
 def _pairs(registry: Any) -> Iterable[tuple[str, Any]]:
-    """What a module registered; a scripted module keeps it in a class of PyTorch's own."""
+    """Return what a module registered; a scripted module keeps it in a class of PyTorch's own."""
     if objects.is_one_of(registry, dict):
         return [(name, held) for name, held in dict.items(registry) if type(name) is str and held is not None]
     if classes.module(type(registry)).startswith("torch.jit"):

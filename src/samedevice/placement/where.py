@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call
 from samedevice.placement.drawing import drawn
-from samedevice.placement.model import Placement, Thing, joined
+from samedevice.placement.placements import Placement, Thing, joined
 from samedevice.placement.rows import Row, rows_of
 from samedevice.placement.walk import Walk, walk
 
@@ -34,7 +34,7 @@ class Where:
         self.rows, self.left_out, self._things = rows, left_out, things
 
     def _lines(self) -> list[tuple[str, ...]]:
-        """The headings and each row, without notes where there are none."""
+        """Return the headings and each row, without the column of notes if nobody has one."""
         columns = len(_HEADINGS) if any(row.note for row in self.rows) else len(_HEADINGS) - 1
         return [line[:columns] for line in (_HEADINGS, *(row.cells for row in self.rows))]
 
@@ -111,7 +111,7 @@ def where(*objects: Any) -> Where:
 
 
 def _names(call: Call, count: int) -> list[str]:
-    """The arguments as the call has them, else what they are called by their number."""
+    """Return the arguments as the call has them, or else number them."""
     node = call.node
     if (
         isinstance(node, ast.Call)
@@ -123,7 +123,7 @@ def _names(call: Call, count: int) -> list[str]:
 
 
 def _left_out(name: str, found: Walk) -> Iterator[str]:
-    """A sentence for each reason why the walk did not look into something."""
+    """Yield a sentence for each reason why the walk did not look into something."""
     reasons: dict[str, list[str]] = {}
     for place, reason in found.unread:
         reasons.setdefault(reason, []).append(name + place.path)

@@ -79,7 +79,7 @@ def expected_device(node: ast.expr, call: Call) -> str:
 
 
 def _of_a_call(node: ast.Call, call: Call) -> str:
-    """Return the device of a call's result: of a factory, a move, a function of the program, a module, an operation."""
+    """Return the device of the result of a factory, a move, a function of the program, a module or an operation."""
     named = device_argument(node)
     if named is not None:
         return _device_named(named, call)
@@ -218,7 +218,7 @@ def _written_device(result: ast.expr | None) -> str:
 
 
 def _results(helper: types.FunctionType) -> list[ast.expr | None]:
-    """Return the expressions that a function returns; of a name, what the function assigned to it."""
+    """Return the expressions that a function returns, and in place of a name what the function assigned to it."""
     tree = scope(helper.__code__, globals_of(helper))
     return [
         find_origin(node.id, tree).value if isinstance(node, ast.Name) and tree else node for node in returns(helper)

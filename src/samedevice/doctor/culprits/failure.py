@@ -36,7 +36,7 @@ class Failure:
 
     @functools.cached_property
     def user_calls(self) -> list[Call]:
-        """The frames of the user's own files, innermost first; of all files where the user has none."""
+        """The frames of the user's own files, innermost first; those of all files if the user has none."""
         return [call for call in reversed(self.calls) if not call.in_library] or self.calls[::-1]
 
     @property
@@ -144,7 +144,7 @@ class Failure:
         for _, optimizer in self.optimizers():
             state = held_by_optimizer(optimizer)
             self.wanted |= {id(parameter) for parameter, tensor, _ in state if id(tensor) in self.wanted}
-        # By `self` first: a layer in a loop is known by the list that holds it, not by the loop's variable.
+        # `self` comes first: a layer in a loop is known by the list that holds it, not by the loop's variable.
         for call in self.user_calls:
             if objects.is_module(call.method_of):
                 self._search_module(call.frame.f_code.co_varnames[0], call.method_of, call)

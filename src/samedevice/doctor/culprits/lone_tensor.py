@@ -1,4 +1,4 @@
-"""The tensor that a message is about which names no second one: it is wanted on another device."""
+"""The tensor that a message is about, if the message names no second one: it is wanted on another device."""
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
@@ -29,7 +29,7 @@ def of_the_first_frame(calls: Iterable[Call], find: Callable[[Call], Iterable[Op
     """Return what `find` finds in the first frame where it finds any, the most suspect first."""
     for call in calls:
         if operands := list(find(call)):
-            # Of several the one that decides on sizes: lengths, indices, places.
+            # If there are several, take the one that decides on sizes: lengths, indices, places.
             return sorted(operands, key=lambda operand: operand.tensor is None or objects.is_floating(operand.tensor))
     return []
 

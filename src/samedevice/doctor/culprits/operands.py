@@ -109,8 +109,8 @@ def operands_of(call: Call) -> list[Operand]:
 def can_tell(operands: list[Operand]) -> bool:
     """Tell whether it can be known which of the operands is in the wrong place.
 
-    One result that nobody kept is where no other tensor is. Of two such results it cannot be known, so nobody is
-    accused.
+    One result that nobody kept is on the device where no other tensor is. Where two such results are, nobody knows, so
+    none is accused.
     """
     return sum(not operand.is_known for operand in operands) < 2
 

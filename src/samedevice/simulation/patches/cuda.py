@@ -17,7 +17,6 @@ from torch.backends.cuda import cuFFTPlanCache, cuFFTPlanCacheManager
 
 from samedevice.simulation import state
 from samedevice.simulation.device import devices, events, generators, pinned_memory, properties, streams, sync_debug
-from samedevice.simulation.device.properties import NAME as NAME
 from samedevice.simulation.patches import (
     autocast,
     compilers,

@@ -8,8 +8,8 @@ from dataclasses import replace
 from types import CodeType, TracebackType
 
 from samedevice.catalog import Other
-from samedevice.doctor.address import site
 from samedevice.doctor.diagnosis import Diagnosis
+from samedevice.doctor.site_addresses import site
 from samedevice.introspect import exceptions
 
 _ASKS_FOR_CUDA = "no_cuda_build_or_driver"
@@ -27,7 +27,7 @@ def limit(error: BaseException, diagnosis: Diagnosis) -> Diagnosis:
 
 
 def _was_simulated(error: BaseException) -> bool:
-    """Whether GPUs are simulated now, or an error, or one that it was raised from, came through the simulation."""
+    """Tell whether GPUs are simulated now, or the error or one that led to it came through the simulation."""
     state = sys.modules.get(f"{_SIMULATION}.state")
     if state is not None and state.now.installed and not _was_earlier(exceptions.traceback(error), state.now.begun_at):
         return True
@@ -35,7 +35,7 @@ def _was_simulated(error: BaseException) -> bool:
 
 
 def _was_earlier(traceback: TracebackType | None, begun_at: list[tuple[CodeType, int]]) -> bool:
-    """Whether an error was caught by a function that called what failed before it began the simulation."""
+    """Tell whether an error was caught by a function that called what failed before it began the simulation."""
     return traceback is not None and any(
         code is traceback.tb_frame.f_code and traceback.tb_lasti < begun for code, begun in begun_at
     )

@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from samedevice.catalog import Other
-from samedevice.doctor.address import site
 from samedevice.doctor.diagnosis import Diagnosis
+from samedevice.doctor.site_addresses import site
 from samedevice.introspect import classes, exceptions, frames, objects
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call
@@ -40,7 +40,7 @@ def known_difference(error: BaseException, diagnosis: Diagnosis) -> Diagnosis:
 
 
 def _failed_test(error: BaseException) -> str | None:
-    """The test that led to the `raise` or the `assert` of an error, as it is written, if it is one for a class."""
+    """Find the test that led to the `raise` or the `assert` of an error, as it is written, if it tests for a class."""
     calls, last = frames.calls(error), exceptions.traceback(error)
     while last is not None and last.tb_next is not None:
         last = last.tb_next
@@ -76,7 +76,7 @@ def _spans(node: ast.stmt, line: int) -> bool:
 
 
 def _compares_a_simulated_class(node: ast.Compare, test: ast.expr, call: Call) -> bool:
-    """Whether a comparison is `type(x) is C` or its contrary, with a simulated tensor and the class it stands for."""
+    """Tell whether a comparison is `type(x) is C`, or its contrary, with a simulated `x` that stands for a `C`."""
     if len(node.ops) != 1 or not isinstance(node.ops[0], (ast.Is, ast.IsNot)):
         return False
     sides = [node.left, node.comparators[0]]

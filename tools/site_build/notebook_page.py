@@ -20,7 +20,7 @@ from site_build.tracebacks import plain, shorten
 
 
 def finish_notebook(content: str, page: Page, notebook: dict[str, Any]) -> BeautifulSoup:
-    """The page's content; sets the page's title, name, description and table of contents.
+    """Return the page's content, and set the page's title, name, description and table of contents.
 
     The name is the catalog's (else the first heading). The notebook's metadata have `title`, which is the page's
     `<title>` (else the first heading), and `description` (else the site's).
@@ -46,7 +46,7 @@ def finish_notebook(content: str, page: Page, notebook: dict[str, Any]) -> Beaut
 
 
 def _finish_code(soup: BeautifulSoup, texts: set[str]) -> None:
-    """Code as Material expects it: `<div class="highlight"><pre><code>`."""
+    """Give code the form that Material expects: `<div class="highlight"><pre><code>`."""
     for block in soup.find_all("div", class_="highlight"):
         pre = block.find("pre")
         assert pre
@@ -59,7 +59,7 @@ def _finish_code(soup: BeautifulSoup, texts: set[str]) -> None:
 
 
 def _texts(notebook: dict[str, Any]) -> set[str]:
-    """What stands in the notebook's fences of ```text; the HTML no longer says which these are."""
+    """Return the texts in the notebook's fences of ```text; the HTML no longer says which these are."""
     sources = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
     fences = re.findall(r"^```text\n(.*?)^```", "\n".join(sources), re.DOTALL | re.MULTILINE)
     return {fence.strip() for fence in fences}
@@ -81,7 +81,7 @@ def _finish_outputs(soup: BeautifulSoup) -> None:
 
 
 def _finish_tables(soup: BeautifulSoup) -> None:
-    """Columns aligned by a class, as in pages: the site's Content-Security-Policy refuses `style`."""
+    """Align columns by a class, as pages do: the site's Content-Security-Policy refuses `style`."""
     for cell in soup.find_all(["th", "td"]):
         if str(cell.get("style", "")).startswith("text-align"):
             cell["class"] = str(cell.attrs.pop("style")).partition(":")[2].strip(" ;")

@@ -14,12 +14,12 @@ _NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight"
 class Placement:
     """One tensor, or several alike, on one device.
 
-    Args:
+    Attributes:
         device: such as "cuda:0"; "" for what is no tensor and so on no device.
         name: its name within its thing, such as "0.weight"; "" for the thing itself.
-        shape: None where there is none to tell.
+        shape: its shape, or None if it has none.
         note: what else to say of it, such as "plain attribute". What has one is folded away last.
-        aside: it may be on another device than the rest, as an optimizer's step counts may.
+        aside: whether it may be on another device than the rest, as an optimizer's step counts may.
     """
 
     device: str
@@ -51,7 +51,7 @@ class Verdict:
 
 
 def verdict(things: Iterable[Thing]) -> Verdict:
-    """What the devices tell. Whether PyTorch refuses depends on the operations, which nobody knows here.
+    """Judge what the devices tell. Whether PyTorch refuses depends on the operations, which nobody knows here.
 
     >>> verdict([Thing("x", (Placement("cpu", shape=(3,)),)), Thing("y", (Placement("cuda:0", shape=(3,)),))])
     Verdict(mark='no', words='two devices, cpu and cuda:0')
@@ -73,7 +73,7 @@ def verdict(things: Iterable[Thing]) -> Verdict:
 
 
 def told(call: str, things: Sequence[Thing], judged: Verdict | None = None) -> str:
-    """The facts of a picture as text: a line for each tensor with its name, shape and device, then the verdict."""
+    """Write a picture as text: a line for each tensor with its name, shape and device, then the verdict."""
     rows: list[tuple[str, ...]] = []
     for thing in things:
         for device in devices_of(thing.placements, nowhere=True):
@@ -89,7 +89,7 @@ def told(call: str, things: Sequence[Thing], judged: Verdict | None = None) -> s
 
 
 def sentences(call: str, things: Sequence[Thing], judged: Verdict) -> str:
-    """All that the picture shows, for those who do not see it."""
+    """Say all that the picture shows, for those who do not see it."""
     sentences = []
     for device in devices_of((placement for thing in things for placement in thing.placements), nowhere=True):
         parts: list[str] = []
@@ -106,13 +106,13 @@ def sentences(call: str, things: Sequence[Thing], judged: Verdict) -> str:
 
 
 def devices_of(placements: Iterable[Placement], nowhere: bool = False) -> list[str]:
-    """Each device once, the CPU first, then the GPUs by number: always at the same side of a picture."""
+    """Return each device once, the CPU first, then the GPUs by number: always at the same side of a picture."""
     devices = dict.fromkeys(placement.device for placement in placements if placement.device or nowhere)
     return sorted(devices, key=lambda device: (_RANK.get(device.partition(":")[0], 2), len(device), device))
 
 
 def rows_on(thing: Thing, device: str) -> tuple[list[Placement], int]:
-    """What is shown of a thing on a device, first of all what has a note, and how many more there are."""
+    """Return what is shown of a thing on a device, first what has a note, and how many more there are."""
     here = [placement for placement in thing.placements if placement.device == device]
     if len(here) <= _ROWS:
         return here, 0
@@ -131,14 +131,14 @@ def shape_text(shape: tuple[int, ...] | None) -> str:
 
 
 def printable(text: str) -> str:
-    """On one line, without what a browser would obey or refuse, such as a change of direction or a NUL."""
+    """Write a text on one line, without what a browser would obey or refuse, such as a change of direction or a NUL."""
     return "".join(
         letter if letter.isprintable() else f"\\u{ord(letter):04x}" for letter in re.sub(r"\s+", " ", text.strip())
     )
 
 
 def joined(words: Sequence[str]) -> str:
-    """a, b and c"""
+    """Join words as a sentence does: "a, b and c"."""
     *others, last = map(printable, words)
     return f"{', '.join(others)} and {last}" if others else last
 

@@ -6,7 +6,7 @@ Whoever reads it can rely on what the schema has: a key that goes, or comes to m
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from samedevice.doctor.address import error_page
+from samedevice.doctor.site_addresses import error_page
 
 if TYPE_CHECKING:
     from samedevice.doctor.diagnosis import Culprit, Diagnosis

@@ -7,7 +7,7 @@ CHOICE = "SAMEDEVICE_GPUS"
 
 
 def chosen() -> Literal["real", "simulated"] | None:
-    """The kind of GPUs that the user wants; None where the machine decides: real ones where there are enough.
+    """Return the kind of GPUs that the user wants; None lets the machine decide: real ones if there are enough.
 
     Raises:
         ValueError: SAMEDEVICE_GPUS is neither "real" nor "simulated"; the text says what to do.
