@@ -5,6 +5,7 @@ import re
 from dataclasses import asdict
 from pathlib import Path
 
+from tests.doctor.test_live_and_pasted import COMPUTED, CREATED, FOLLOWING, INDEXED
 from tests.doctor.text.test_failing_line import CASES, FRAME, LIBRARY, paste
 from tests.doctor.text.test_failing_line import FILE as LINES
 from tests.site.pasted import AWKWARD
@@ -106,6 +107,17 @@ def test_the_page_reads_failing_lines_as_python_reads_them(visit):
         texts[f"{name}, thrown away"] = f"{FRAME}    images.to(device)\n    y = f(images)\n{message}"
     found = [found_by_python(text) for text in texts.values()]
     assert sum(bool(one["culprits"]) for one in found) > 60
+    assert differences(visit(), texts) == {}
+
+
+def test_the_page_reads_what_a_line_creates_as_python_reads_it(visit):
+    lines = [f"x + {expression}" for expression in (*CREATED, *COMPUTED, *FOLLOWING)]
+    lines += [f"{expression}[i]" for expression in (*CREATED, *INDEXED)]
+    texts = {
+        f"{line}, {name}": f"{FRAME}    return {line}\n{LINES['messages'][name]}"
+        for line in lines
+        for name in ("two", "indices")
+    }
     assert differences(visit(), texts) == {}
 
 

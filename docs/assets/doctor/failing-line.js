@@ -3,7 +3,7 @@
 // its points, why it is suspected, and what it met (`other`).
 
 import { readStatement, textOf, walk } from "./expressions.js";
-import { ELEMENTWISE, isFactory, isSelf, KEEPS, leaves, LOSS, operations, placeOf } from "./line-operations.js";
+import { decidedBy, ELEMENTWISE, isFactory, isSelf, leaves, LOSS, operations, placeOf } from "./line-operations.js";
 import { inLibrary, packageOf } from "./traceback.js";
 
 // How sure a reading is, on the scale of the catalog's points.
@@ -52,9 +52,10 @@ function suspectsOf(catalog, reading) {
     return found.map((suspect) => ofALibrary(suspect, libraryFrame));
   }
   const found = place && place.code && !inLibrary(place) ? ofLine(catalog, place, reading) : [];
+  const thrownAway = (statement) => discardedMove(catalog, statement);
   // A move that was thrown away stands above the line that fails.
   const above = reading.frames.filter((frame) => frame.code && !inLibrary(frame) && frame !== place);
-  return [...found, ...above.flatMap((frame) => suspected(frame, readStatement(frame.code), discardedMove))];
+  return [...found, ...above.flatMap((frame) => suspected(frame, readStatement(frame.code), thrownAway))];
 }
 
 /** The suspects that `find` yields for a frame's statement. */
@@ -69,20 +70,20 @@ function ofLine(catalog, frame, reading) {
   let done = [...operations(catalog, statement)];
   const marked = done.filter((operation) => isMarked(operation.node, frame));
   if (marked.length) done = marked;
-  let found = suspected(frame, statement, () => foundIn(done, statement, frame, reading));
-  if (!found.length && mayBeCreated(reading)) found = suspected(frame, statement, created);
-  return [...found, ...suspected(frame, statement, discardedMove)];
+  let found = suspected(frame, statement, () => foundIn(catalog, done, statement, frame, reading));
+  if (!found.length && mayBeCreated(reading)) found = suspected(frame, statement, () => created(catalog, statement));
+  return [...found, ...suspected(frame, statement, () => discardedMove(catalog, statement))];
 }
 
 const mayBeCreated = ({ message }) =>
   message.causes.some((cause) => cause.id === "tensor_created_in_forward_without_device");
 
 /** What a line creates without a device, wherever in the line that is. */
-function* created(statement) {
+function* created(catalog, statement) {
   const moved = new Set();
   if (statement.targets.some((target) => target.kind === "attribute")) return; // `self.steps = torch.linspace(0, 1, 8)`
   for (const node of walk(statement.value)) {
-    const place = node.kind === "call" && !moved.has(node) ? placeOf(node, statement) : null;
+    const place = node.kind === "call" && !moved.has(node) ? placeOf(catalog, node, statement) : null;
     if (place?.kind === "moved") for (const inner of walk(node)) moved.add(inner);
     if (place?.kind === "created" && place.node === node)
       yield [node, "tensor_created_in_forward_without_device", LIKELY, isCreated(textOf(statement, node))];
@@ -94,11 +95,11 @@ const isAnAttribute = (text) =>
   `\`${text}\` is an attribute: \`.to(device)\` moves it only if it is a parameter or a buffer.`;
 
 /** The tensor of a line that is `x.to(device)` and nothing else: what it returns is thrown away. */
-function* discardedMove(statement) {
+function* discardedMove(catalog, statement) {
   const node = statement.value, called = node.parts[0];
   if (statement.targets.length || node.kind !== "call" || called.kind !== "attribute") return;
   const moved = called.parts[0];
-  if (!["to", "cuda", "cpu"].includes(called.name) || moved.kind !== "name" || MODULE.test(moved.name)) return;
+  if (decidedBy(catalog, called) !== "move" || moved.kind !== "name" || MODULE.test(moved.name)) return;
   const because = `\`${textOf(statement, node)}\` returns the moved tensor, and the line throws it away.`;
   yield [moved, "in_place_or_copy", CERTAIN, because];
 }
@@ -148,22 +149,22 @@ function ofProse(catalog, reading) {
   return found.map((suspect) => ({ ...suspect, points: suspect.points * OF_PROSE }));
 }
 
-function* foundIn(done, statement, frame, reading) {
+function* foundIn(catalog, done, statement, frame, reading) {
   const { reads, message } = reading, { argument = "", op = "" } = reads, isOnCpu = reads.device_kind === "cpu";
   const layers = callsAModule(frame, reading) ? done.filter(({ kind }) => kind === "layer") : [];
   if (INDEXED.includes(message.id)) {
     const those = done.filter(({ kind }) => kind === "index");
-    for (const operation of those) yield* indexed(operation, statement, those.length === 1);
+    for (const operation of those) yield* indexed(catalog, operation, statement, those.length === 1);
   } else if (reads.between !== "cpu and accelerator") {
     return;
   } else if (INPUT_AND_WEIGHT.includes(message.id)) {
-    for (const operation of layers) yield* accused(operation, "input", "", isOnCpu, statement);
+    for (const operation of layers) yield* accused(catalog, operation, "input", "", isOnCpu, statement);
   } else if (argument) {
     let fitting = done.filter((operation) => operation.op && op && pattern(operation.op).test(op));
     if (!fitting.length && (op ? LAYER_OPS.test(op) : OF_A_LAYER.test(argument))) fitting = layers;
-    for (const operation of fitting) yield* accused(operation, argument, op, isOnCpu, statement);
+    for (const operation of fitting) yield* accused(catalog, operation, argument, op, isOnCpu, statement);
   } else {
-    for (const operation of done) yield* mixed(operation, statement);
+    for (const operation of done) yield* mixed(catalog, operation, statement);
   }
 }
 
@@ -175,14 +176,14 @@ function pattern(op) {
 }
 
 /** What an operation was given for the argument that a message names; for a layer its input or its own. */
-function* accused(operation, argument, op, isOnCpu, statement) {
+function* accused(catalog, operation, argument, op, isOnCpu, statement) {
   if (operation.kind === "layer") {
     const [[, layer], ...given] = operation.arguments;
     if (OWN.test(argument) === isOnCpu) return yield* ofALayer(layer, given, statement);
     const isHidden = RECURRENT.test(op) && HIDDEN.test(argument);
     for (const [number, [, node]] of given.entries())
       if (isHidden === number > 0 || given.length === 1)
-        yield* passed(node, operation, isHidden ? "hidden" : "input", statement, layer);
+        yield* passed(catalog, node, operation, isHidden ? "hidden" : "input", statement, layer);
     return;
   }
   const [same, different] = [true, false].map((is) => {
@@ -197,9 +198,9 @@ function* accused(operation, argument, op, isOnCpu, statement) {
   const [named, others] = isOnCpu ? [same, different] : [different, same];
   for (const node of named) {
     const items = argument === "tensors" && node.kind === "group" ? node.parts : [node];
-    const kept = items.filter((item) => !["created", "attribute"].includes(placeOf(item, statement).kind));
-    const other = [...others, ...kept].find((met) => placeOf(met, statement).kind !== "number") ?? null;
-    for (const item of items) yield* passed(item, operation, isOnCpu ? argument : "", statement, other);
+    const kept = items.filter((item) => !["created", "attribute"].includes(placeOf(catalog, item, statement).kind));
+    const other = [...others, ...kept].find((met) => placeOf(catalog, met, statement).kind !== "number") ?? null;
+    for (const item of items) yield* passed(catalog, item, operation, isOnCpu ? argument : "", statement, other);
   }
 }
 
@@ -221,8 +222,8 @@ function* ofALayer(layer, given, statement) {
 }
 
 /** What was passed from the CPU, by what the line says of it. */
-function* passed(passedNode, operation, role, statement, other) {
-  const { kind, node } = placeOf(passedNode, statement), text = textOf(statement, node);
+function* passed(catalog, passedNode, operation, role, statement, other) {
+  const { kind, node } = placeOf(catalog, passedNode, statement), text = textOf(statement, node);
   const isACall = ["layer", "function"].includes(operation.kind);
   const called = isACall ? textOf(statement, operation.node.parts[0]) : "";
   const isLoss = LOSS.test(called) || operation.op.includes("loss"), ofLoss = role === "weight" && isLoss;
@@ -245,10 +246,10 @@ function* passed(passedNode, operation, role, statement, other) {
 }
 
 /** What may be on the CPU in an operation that works element by element, where the message names nothing. */
-function* mixed(operation, statement) {
+function* mixed(catalog, operation, statement) {
   if (["layer", "index"].includes(operation.kind)) return;
   const nodes = operation.arguments.flatMap(([, node]) => [...leaves(node)]);
-  const places = nodes.map((node) => placeOf(node, statement));
+  const places = nodes.map((node) => placeOf(catalog, node, statement));
   const tensors = places.filter(({ kind }) => kind !== "number"), sign = operation.node.name;
   if (operation.kind === "operator" && sign.endsWith("=") && !ELEMENTWISE.has(sign)) {
     const { kind, node } = places[0];
@@ -266,7 +267,7 @@ function* mixed(operation, statement) {
       yield [node, "unregistered_tensor_attribute", LIKELY, isAnAttribute(text), other];
   }
   for (const [role, target] of operation.arguments) {
-    const { kind, node } = placeOf(target, statement);
+    const { kind, node } = placeOf(catalog, target, statement);
     const because = `\`${textOf(statement, node)}\` is passed as the target of the loss.`;
     if (role === "target" && ["name", "member"].includes(kind))
       yield [node, "target_not_moved", 2, because, operation.arguments[0][1]];
@@ -274,16 +275,19 @@ function* mixed(operation, statement) {
 }
 
 /** The tensor that is indexed: it is on the CPU, and its index on an accelerator. */
-function* indexed(operation, statement, isAlone) {
+function* indexed(catalog, operation, statement, isAlone) {
   const base = operation.arguments[0][1], index = operation.arguments.at(-1)[1];
   let leaf = base;
-  while (leaf.kind === "call" && leaf.parts[0].kind === "attribute" && KEEPS.has(leaf.parts[0].name))
-    leaf = leaf.parts[0].parts[0];
+  const keeps = ([called]) => called.kind === "attribute" && ["view", "copy"].includes(decidedBy(catalog, called));
+  while (leaf.kind === "call" && keeps(leaf.parts)) leaf = leaf.parts[0].parts[0];
   const text = textOf(statement, leaf);
   if (leaf.kind === "attribute" && isSelf(leaf)) {
     yield [leaf, "unregistered_tensor_attribute", CERTAIN, isAnAttribute(text), index];
-  } else if (leaf.kind === "call" && isFactory(leaf)) {
-    yield [leaf, "tensor_created_in_forward_without_device", CERTAIN, isCreated(text), index];
+  } else if (leaf.kind === "call" && isFactory(catalog, leaf) && placeOf(catalog, leaf, statement).kind === "created") {
+    // `torch.linspace(0, 1, 8)[1:]` fails further down.
+    const isASlice = placeOf(catalog, index, statement).kind === "number";
+    const cause = isASlice ? "tensor_created_in_forward_without_device" : "index_on_wrong_device";
+    yield [leaf, cause, CERTAIN, isCreated(text), index];
   } else {
     const name = textOf(statement, base);
     const because = isAlone ? `\`${name}\` is on the CPU, and its index is not.` : `\`${name}\` may be on the CPU.`;

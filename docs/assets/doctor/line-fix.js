@@ -3,7 +3,7 @@
 
 import { readStatement, textOf, walk } from "./expressions.js";
 import { callsAModule, suspects } from "./failing-line.js";
-import { CLASS, isLayer, moduleOf, nodesOf, placeOf } from "./line-operations.js";
+import { CLASS, isFactory, isLayer, moduleOf, nodesOf, placeOf } from "./line-operations.js";
 import { inLibrary, packageOf } from "./traceback.js";
 
 const NAMED_DEVICE = /\b(?:to\(|device ?= ?)((?:self\.|args\.|cfg\.|config\.)?device)\b/u;
@@ -15,7 +15,6 @@ const OF_A_LIST = ["concatenate", "stack", "vstack", "hstack"]; // functions of 
 const MODEL = /^(?:\w{1,40}_)?(?:model|net|network)$/u;
 const OF_ANYTHING = ["array", "asarray", "mean", "median", "sum", "std", "min", "max"]; // that take an array or a list
 const SEVERAL = /(?:[a-rt-z]s|list|_all)$|^all_|^list_/u; // the name of a list: `losses`, `preds_all`
-const TAKE_NO_DEVICE = "from_numpy Tensor FloatTensor LongTensor IntTensor BoolTensor DoubleTensor".split(" ");
 const MOVED_ABOVE = [
   "input_not_moved",
   "target_not_moved",
@@ -32,7 +31,7 @@ export function lineFix(catalog, cause, reading) {
   const found = suspects(catalog, reading).filter((suspect) => suspect.cause === cause && isOurs(suspect));
   if (found.length) {
     const first = found.reduce((one, another) => (another.points > one.points ? another : one));
-    return ofSuspect(first, found.filter(({ statement }) => statement.text === first.statement.text), reading);
+    return ofSuspect(first, found.filter(({ statement }) => statement.text === first.statement.text), reading, catalog);
   }
   if (!Object.hasOwn(BY_LINE, cause)) return null;
   for (const frame of ownFrames(reading).reverse()) {
@@ -47,11 +46,11 @@ const lineOf = (frame, expression, action, text, because = "", instead = "") => 
   return { frame, expression, action, text, because, instead };
 };
 
-function ofSuspect(suspect, allOfTheLine, reading) {
+function ofSuspect(suspect, allOfTheLine, reading, catalog) {
   const { frame, statement, node, other, because, cause, expression: name } = suspect;
-  const device = deviceOf(suspect, reading), isOfALibrary = cause === "library_bug";
+  const device = deviceOf(suspect, reading, catalog), isOfALibrary = cause === "library_bug";
   if (cause === "tensor_created_in_forward_without_device")
-    return replaced(suspect, allOfTheLine.map((each) => [each.node, createdOn(each.expression, device)]));
+    return replaced(suspect, allOfTheLine.map((each) => [each.node, createdOn(each.expression, device, catalog)]));
   if ((cause === "unregistered_tensor_attribute" || isOfALibrary) && node.kind === "attribute") {
     const changes = allOfTheLine.map((each) => [each.node, `${each.expression}.to(${device})`]);
     const own = allOfTheLine.filter((each) => each.expression === `self.${each.node.name}`);
@@ -66,7 +65,9 @@ function ofSuspect(suspect, allOfTheLine, reading) {
     return replaced(suspect, [[node, layer]], `${layer} = ${name}`);
   }
   if (cause === "in_place_or_copy") return lineOf(frame, name, "replace", `${name} = ${statement.text}`, because);
-  if (cause === "index_on_wrong_device" && other && placeOf(other, statement).kind === "name")
+  if (cause === "index_on_wrong_device" && node.kind === "call" && isFactory(catalog, node))
+    return replaced(suspect, [[node, createdOn(name, device, catalog)]]);
+  if (cause === "index_on_wrong_device" && other && placeOf(catalog, other, statement).kind === "name")
     return replaced(suspect, [[node, `${name}.to(${textOf(statement, other)}.device)`]]);
   if (cause === "model_not_moved") return movedModel(suspect, reading);
   const isTheLoss = cause === "loss_weight_not_moved" && callsOf(statement).some((call) => call.parts[0] === node);
@@ -83,9 +84,9 @@ function replaced({ frame, statement, expression, because }, changes, instead = 
 }
 
 /** A factory's call with `device=`; what takes none is moved. */
-function createdOn(call, device) {
+function createdOn(call, device, { devices: { functions } }) {
   const name = call.split("(")[0].split(".").at(-1);
-  if (TAKE_NO_DEVICE.includes(name) || !call.endsWith(")")) return `${call}.to(${device})`;
+  if ((Object.hasOwn(functions, name) && functions[name] === "cpu") || !call.endsWith(")")) return `${call}.to(${device})`;
   const inner = withoutComma(call);
   return inner.endsWith("(") ? `${inner}device=${device})` : `${inner}, device=${device})`;
 }
@@ -93,9 +94,9 @@ function createdOn(call, device) {
 const withoutComma = (call) => call.slice(0, -1).trimEnd().replace(/,+$/u, "");
 
 /** The device where it is wanted: that of what it met, else the program's own name for its device. */
-function deviceOf({ statement, node, other }, reading) {
+function deviceOf({ statement, node, other }, reading, catalog) {
   if (other) {
-    const place = placeOf(other, statement), text = textOf(statement, place.node);
+    const place = placeOf(catalog, other, statement), text = textOf(statement, place.node);
     if (["name", "attribute", "member"].includes(place.kind) && place.node !== node) {
       const isALayer = callsOf(statement).some((call) => moduleOf(call.parts[0]) === other);
       if (!isALayer) return `${text}.device`;

@@ -5,19 +5,9 @@ import { textOf, walk } from "./expressions.js";
 
 const words = (text) => new Set(text.trim().split(/\s+/u));
 
-const FACTORIES = words(`
-  arange bartlett_window blackman_window empty eye full hamming_window hann_window kaiser_window linspace logspace
-  normal ones rand randint randn randperm tensor tril_indices triu_indices zeros scalar_tensor Tensor FloatTensor LongTensor
-  IntTensor BoolTensor DoubleTensor range`);
 const TORCH = words("torch th pt");
 const FUNCTIONAL = words("torch th pt F functional nn.functional torch.nn.functional torch.linalg");
-// These return a view or a copy of the tensor before the dot, where it is.
-export const KEEPS = words(`
-  view reshape unsqueeze squeeze expand expand_as repeat repeat_interleave permute transpose t flatten contiguous detach
-  clone float double half long int bool bfloat16 type type_as chunk split unbind narrow sum mean exp log sqrt abs
-  softmax log_softmax sigmoid tanh relu argmax max min clamp neg pow any all`);
 const METHODS = words("forward __call__ generate predict encode decode sample encode_image encode_text");
-const NUMBERS = words("config cfg args hparams opt conf shape dtype device ndim"); // what lies in these
 // The name of an attribute that is a number rather than a tensor: `self.gamma`, `self.hidden_size`, `self.num_heads`.
 const A_NUMBER = new RegExp(
   String.raw`^(?:gamma|discount|lr|eps(?:ilon)?|alpha|beta[12]?|tau|temperature|momentum|threshold|margin|dim|eos|k|n|p` +
@@ -25,7 +15,6 @@ const A_NUMBER = new RegExp(
     String.raw`|\w+_(?:coef\w*|rate|size|dim|len|length|steps?|factor|ratio|id|prob|weight_decay))$`,
   "u",
 );
-const VIEWS = words("T mT H mH data real imag");
 export const ELEMENTWISE = words("+ - * / // % ** == != < > <= >= & | ^");
 export const CLASS = /^[A-Z][a-z]/u; // begins the name of a class, but not that of a GAN's `G` and `D`
 // Begins the name of a function that is no module: `get_feature(model, x)`, `train_step(batch)`.
@@ -128,16 +117,16 @@ const place = (kind, node) => ({ kind, node });
  * Where an expression got its tensor: "created", "moved", "on the CPU", "attribute", "member", "name", "called",
  * "number" or "other", and the part of it that says so.
  */
-export function placeOf(node, statement) {
+export function placeOf(catalog, node, statement) {
   switch (node.kind) {
     case "literal":
       return place("number", node);
     case "name":
       return place("name", node);
     case "unary":
-      return placeOf(node.parts[0], statement);
+      return placeOf(catalog, node.parts[0], statement);
     case "operator": {
-      const places = [...leaves(node)].filter((leaf) => leaf !== node).map((leaf) => placeOf(leaf, statement));
+      const places = [...leaves(node)].filter((leaf) => leaf !== node).map((leaf) => placeOf(catalog, leaf, statement));
       for (const kind of ["created", "on the CPU", "attribute", "member", "name"]) {
         const found = places.find((one) => one.kind === kind);
         if (found) return found;
@@ -148,40 +137,57 @@ export function placeOf(node, statement) {
       const [object, ...inside] = node.parts;
       // `batch["image"]`, `batch[0]`
       const isItem = inside.length === 1 && inside[0].kind === "literal" && inside[0].name !== "None";
-      return isItem ? place("member", node) : placeOf(object, statement);
+      return isItem ? place("member", node) : placeOf(catalog, object, statement);
     }
-    case "attribute":
-      if (VIEWS.has(node.name)) return placeOf(node.parts[0], statement);
-      if ([...walk(node)].some(({ kind, name }) => ["name", "attribute"].includes(kind) && NUMBERS.has(name)))
-        return place("number", node);
+    case "attribute": {
+      const { attributes } = catalog.devices;
+      if (wordOf(attributes, node.name) === "view") return placeOf(catalog, node.parts[0], statement);
+      const named = [...walk(node)].filter(({ kind }) => ["name", "attribute"].includes(kind));
+      if (named.some(({ name }) => ["facts", "settings"].includes(wordOf(attributes, name)))) return place("number", node);
       if (isSelf(node) && A_NUMBER.test(node.name)) return place("number", node);
       return place(isSelf(node) ? "attribute" : "member", node);
+    }
     case "call":
-      return placeOfACall(node, statement);
+      return placeOfACall(catalog, node, statement);
   }
   return place("other", node);
 }
 
-function placeOfACall(node, statement) {
-  const [called, argument] = node.parts, isAMethod = called.kind === "attribute";
-  if (called.name === "to" || (called.name === "cuda" && isAMethod)) return place("moved", node);
-  if (["cpu", "numpy"].includes(called.name) && isAMethod) return place("on the CPU", node);
-  if (called.name === "Variable" && argument) return placeOf(argument, statement); // of torch 0.3 and before
-  if (isFactory(node)) {
-    const isGiven = node.keywords.includes("device") || called.name.endsWith("_like");
-    return place(isGiven ? "moved" : "created", node);
+function placeOfACall(catalog, node, statement) {
+  const [called, argument] = node.parts, decides = decidedBy(catalog, called);
+  if (decides === "move" || called.name === "to") return place(called.name === "cpu" ? "on the CPU" : "moved", node);
+  const takesADevice = decides === "like" || isFactory(catalog, node);
+  if (decides === "argument" || (takesADevice && node.keywords.includes("device"))) return place("moved", node);
+  if (["values", "facts"].includes(decides)) return place("number", node);
+  if (isFactory(catalog, node)) {
+    const isMoved = decides === "data" && argument && placeOf(catalog, argument, statement).kind === "moved";
+    return place(isMoved ? "moved" : "created", node);
   }
-  const isOfTorch = isAMethod && FUNCTIONAL.has(textOf(statement, called.parts[0]));
-  if (isAMethod && KEEPS.has(called.name) && !isOfTorch) return placeOf(called.parts[0], statement);
-  if (!isOfTorch || !argument) return place("called", node);
-  const inner = placeOf(argument, statement); // torch.triu(torch.ones(3, 3)), torch.sqrt(x)
-  return ["created", "attribute", "on the CPU", "moved"].includes(inner.kind) ? inner : place("called", node);
+  if (called.name === "Variable" && argument) return placeOf(catalog, argument, statement); // of torch 0.3 and before
+  if (called.kind !== "attribute") return place("called", node);
+  if (FUNCTIONAL.has(textOf(statement, called.parts[0]))) {
+    const inner = argument ? placeOf(catalog, argument, statement) : place("called", node); // torch.triu(torch.ones(3, 3))
+    return ["created", "attribute", "on the CPU", "moved"].includes(inner.kind) ? inner : place("called", node);
+  }
+  const inner = placeOf(catalog, called.parts[0], statement);
+  return ["view", "copy", "like"].includes(decides) || inner.kind === "created" ? inner : place("called", node);
 }
 
-/** Whether a call creates a tensor where `device=` says, else on the default device. */
-export function isFactory({ parts: [called] }) {
-  const isOfTorch = called.kind === "attribute" && TORCH.has(called.parts[0].name) && FACTORIES.has(called.name);
-  return isOfTorch || (called.kind === "name" && ["FloatTensor", "LongTensor"].includes(called.name));
+/** What decides the device of what is called with this name, as the catalog's devices.toml says; else "". */
+export function decidedBy({ devices: { functions, methods } }, { kind, name }) {
+  return (kind === "attribute" && wordOf(methods, name)) || wordOf(functions, name);
+}
+
+const wordOf = (words, name) => (Object.hasOwn(words, name) ? words[name] : "");
+
+/** Whether a call is one of a factory of torch, which makes a tensor rather than computing one from others. */
+export function isFactory(catalog, { parts, keywords }) {
+  const [called] = parts, decides = decidedBy(catalog, called);
+  if (!["default", "data", "size", "cpu"].includes(decides)) return false;
+  if (decides === "size" && parts.length <= 3 && !keywords.includes("size")) return false;
+  if (called.kind === "name") return called.name.endsWith("Tensor");
+  const [owner] = called.parts;
+  return TORCH.has((owner.name === "fft" && owner.parts.length ? owner.parts[0] : owner).name);
 }
 
 /** Whether an attribute is one of `self`, such as `self.pe` or `self.net.scale`. */

@@ -11,6 +11,7 @@ The doctor (samedevice.doctor), the site's paste box (through `export`) and the 
     claims.toml      what is said about device errors and is not, or not quite, true
     lessons.toml     the curriculum
     operations.toml  what PyTorch calls the arguments of its functions, to find them in the failing line
+    devices.toml     what decides the device of what a function, a method or an attribute of PyTorch returns
 
 `python -m samedevice.catalog` checks them all and names file, entry and key of a mistake. Patterns are read by Python
 and by JavaScript alike; `samedevice.catalog.patterns` says what they may hold.
@@ -28,6 +29,8 @@ __all__ = [
     "Cause",
     "Claim",
     "Clue",
+    "DeviceRule",
+    "Devices",
     "Lesson",
     "Message",
     "Operation",
@@ -201,6 +204,29 @@ class Operation:
 
 
 @dataclass(frozen=True)
+class DeviceRule:
+    """What decides the device of a result, and for which functions, methods and attributes of PyTorch it does.
+
+    `by` is one of the words that devices.toml explains: "default", "data", "size", "cpu", "like", "operands", "move",
+    "argument", "view" and "copy", or, where the result is no tensor, "values", "facts" and "settings".
+    """
+
+    by: str
+    functions: list[str] = field(default_factory=list)
+    methods: list[str] = field(default_factory=list)
+    attributes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Devices:
+    """The rules by name: `functions["zeros"]` is "default", `methods["view"]` is "view"."""
+
+    functions: dict[str, str]
+    methods: dict[str, str]
+    attributes: dict[str, str]
+
+
+@dataclass(frozen=True)
 class Catalog:
     messages: dict[str, Message]
     subjects: dict[str, Subject]
@@ -210,6 +236,7 @@ class Catalog:
     claims: dict[str, Claim]
     lessons: dict[str, Lesson]
     operations: dict[str, Operation]
+    devices: Devices
 
 
 def message_files() -> dict[str, Traversable]:
@@ -236,6 +263,7 @@ def load() -> Catalog:
         causes = [*row.pop("causes", []), *bases.get(row.get("base", ""), [])]
         examples = row.pop("example", [])
         messages[name] = Message(**row, id=name, causes=[Possible(**cause) for cause in causes], examples=examples)
+    rules = rows("devices.toml", "rule")
     return Catalog(
         messages=messages,
         subjects={row["name"]: Subject(**row) for row in rows("subjects.toml", "subject")},
@@ -247,4 +275,10 @@ def load() -> Catalog:
         operations={
             function: Operation(**row) for row in rows("operations.toml", "operation") for function in row["functions"]
         },
+        devices=Devices(
+            **{
+                key: {name: row["by"] for row in rules for name in row.get(key, [])}
+                for key in ("functions", "methods", "attributes")
+            }
+        ),
     )

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from samedevice.catalog import Cause, Claim, Clue, Lesson, Message, Operation, Other, Subject
+from samedevice.catalog import Cause, Claim, Clue, DeviceRule, Lesson, Message, Operation, Other, Subject
 from samedevice.catalog.causes import causes
 from samedevice.catalog.patterns import mistake as pattern_mistake
 from samedevice.catalog.patterns import needle, wanders
@@ -18,12 +18,14 @@ _DERIVED = {
     "between": {"device", "others"},
 }
 _VERDICTS = ("false", "misleading", "incomplete", "does not run")
+_DECIDES = ("default", "data", "size", "cpu", "like", "operands", "move", "argument", "view", "copy")  # the device
+_NO_TENSOR = ("values", "facts", "settings")
 _HOMES = ("claims",)  # pages beside the lessons that a claim can be settled on
 
 
 def references(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
     """The mistakes in what entries of the right shape name."""
-    for check in (_messages, _subjects, _clues, causes, _others, _claims, _bases, _operations):
+    for check in (_messages, _subjects, _clues, causes, _others, _claims, _bases, _operations, _devices):
         yield from check(rows)
 
 
@@ -143,6 +145,18 @@ def _operations(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
             if function in known:
                 yield row.mistake("functions", f"{function!r} has a row already")
             known.add(function)
+
+
+def _devices(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
+    known: dict[tuple[str, str], str] = {}
+    for row in rows[DeviceRule]:
+        if row.name not in (*_DECIDES, *_NO_TENSOR):
+            yield row.mistake("by", f"{row.name!r} should be one of: {', '.join((*_DECIDES, *_NO_TENSOR))}")
+        for key in ("functions", "methods", "attributes"):
+            for name in row.keys.get(key, []):
+                if (key, name) in known:
+                    yield row.mistake(key, f"{name!r} stands in the rule {known[key, name]} already")
+                known[key, name] = row.name
 
 
 def _operation_pattern(pattern: str) -> str | None:

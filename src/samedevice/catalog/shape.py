@@ -10,7 +10,19 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Any, get_args, get_origin, get_type_hints
 
-from samedevice.catalog import Cause, Claim, Clue, Lesson, Message, Operation, Other, Possible, Subject, message_files
+from samedevice.catalog import (
+    Cause,
+    Claim,
+    Clue,
+    DeviceRule,
+    Lesson,
+    Message,
+    Operation,
+    Other,
+    Possible,
+    Subject,
+    message_files,
+)
 from samedevice.catalog.rows import Base, Mistake, Row
 
 
@@ -27,11 +39,9 @@ class _Example:
     first: str = ""
 
 
+_KINDS = (Base, _Text, _Example, Possible, Message, Subject, Clue, Cause, Other, Claim, Lesson, Operation, DeviceRule)
 # The keys of an entry and their types: those of its dataclass, and what `load` makes of them.
-_KEYS: dict[type, dict[str, Any]] = {
-    kind: get_type_hints(kind)
-    for kind in (Base, _Text, _Example, Possible, Message, Subject, Clue, Cause, Other, Claim, Lesson, Operation)
-}
+_KEYS: dict[type, dict[str, Any]] = {kind: get_type_hints(kind) for kind in _KINDS}
 _KEYS[Message] |= {"texts": list[_Text], "example": list[_Example]}
 for _key in ("id", "examples"):
     del _KEYS[Message][_key]
@@ -45,6 +55,7 @@ TABLES: dict[str, tuple[str, type, str]] = {  # of each file: its table, what an
     "claims.toml": ("claim", Claim, "id"),
     "lessons.toml": ("lesson", Lesson, "slug"),
     "operations.toml": ("operation", Operation, ""),
+    "devices.toml": ("rule", DeviceRule, "by"),
 }
 _NAMED = {
     Subject: (r"[a-z][a-z0-9-]*", "words in small letters with hyphens"),
@@ -52,6 +63,7 @@ _NAMED = {
     Cause: (r"[a-z][a-z0-9_]*", "words in small letters with underscores"),
     Other: (r"[a-z][a-z0-9_]*", "words in small letters with underscores"),
     Claim: (r"[a-z][a-z0-9-]*", "words in small letters with hyphens"),
+    DeviceRule: (r"[a-z]+", "a word in small letters"),
     Lesson: (r"[0-9]{2}-[a-z0-9-]+", "two digits and words in small letters with hyphens"),
 }
 

@@ -1,5 +1,6 @@
 """The catalog as the browser's doctor reads it: one JSON object, made when the site is built."""
 
+from dataclasses import asdict
 from typing import Any
 
 from samedevice.catalog import load
@@ -59,6 +60,7 @@ def exported() -> dict[str, Any]:
             function: {"arguments": operation.arguments, "op": javascript(operation.op)}
             for function, operation in catalog.operations.items()
         },
+        "devices": asdict(catalog.devices),
         "other": [
             {
                 "id": other.id,

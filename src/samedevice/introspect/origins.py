@@ -5,21 +5,12 @@ import types
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from samedevice.catalog import load
 from samedevice.introspect import classes
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import scope as scope_of
 from samedevice.introspect.namespaces import globals_of
 
-# Functions of torch that make a tensor where `device=` says, else on the default device.
-FACTORIES = {
-    "arange", "bartlett_window", "blackman_window", "empty", "eye", "from_numpy", "full", "hamming_window",
-    "hann_window", "kaiser_window", "linspace", "logspace", "normal", "ones", "rand", "randint", "randn", "randperm",
-    "tensor", "as_tensor", "asarray", "tril_indices", "triu_indices", "zeros", "Tensor", "FloatTensor", "LongTensor",
-    "IntTensor", "BoolTensor", "DoubleTensor", "scalar_tensor", "complex", "polar", "range", "empty_strided",
-}  # fmt: skip
-
-
-MOVES = {"to", "cuda", "cpu"}
 _END = 10**9  # a line below all others
 
 
@@ -28,8 +19,8 @@ class Origin:
     """Where a name got its value.
 
     Attributes:
-        kind: "loop" (from a `for`), "created" (by a factory of torch), "moved" (by .to, .cuda or .cpu), "call" (of
-            something else), "argument" (of the function) or "other".
+        kind: "loop" (from a `for`), "created" (by a factory of torch), "moved" (by .to, .cuda, .cpu or
+            .type_as), "call" (of something else), "argument" (of the function) or "other".
         statement: the statement that gave the value, or None for an argument.
         value: the expression on the right of that statement, or what the loop goes over.
     """
@@ -67,10 +58,9 @@ def kind_of(value: ast.expr) -> str:
     """Tell how an expression makes its value: "created", "moved", "call" or "other"."""
     match value:
         case ast.Call():
-            name = called(value)
-            if name in FACTORIES:
+            if creates(value):
                 return "created"
-            if name in MOVES:
+            if decided_by(called(value)) in ("move", "argument"):
                 return "moved"
             receiver = value.func.value if isinstance(value.func, ast.Attribute) else None
             # torch.zeros(3).float() and torch.triu(torch.ones(3, 3)) are made where their inner call made them.
@@ -102,6 +92,31 @@ def called(node: ast.Call) -> str:
     return ""
 
 
+def decided_by(name: str) -> str:
+    """Return what decides the device of what a function or a method of PyTorch returns.
+
+    Returns:
+        A word of the catalog's devices.toml, such as "default" for "zeros" and "move" for "cuda"; "" for other names.
+    """
+    devices = load().devices
+    return devices.functions.get(name) or devices.methods.get(name, "")
+
+
+def is_move(name: str) -> bool:
+    """Tell whether a method moves a tensor or a module: `to`, `cuda`, `cpu`."""
+    return decided_by(name) == "move"
+
+
+def creates(node: ast.Call) -> bool:
+    """Tell whether a call is one of a factory, which makes a tensor rather than computing one from others."""
+    match decided_by(called(node)):
+        case "default" | "data" | "cpu":
+            return True
+        case "size":
+            return len(node.args) > 2 or any(keyword.arg == "size" for keyword in node.keywords)
+    return False
+
+
 def device_argument(node: ast.Call) -> ast.expr | None:
     """Return what a call passes as `device=`."""
     return next((keyword.value for keyword in node.keywords if keyword.arg == "device"), None)
@@ -127,7 +142,7 @@ def moved_in_a_loop(scope: ast.AST) -> set[str]:
 def _discarded(scope: ast.AST) -> Iterator[tuple[str, ast.Expr]]:
     for node in ast.walk(scope):
         match node:
-            case ast.Expr(value=ast.Call(func=ast.Attribute(attr="to" | "cuda" | "cpu", value=moved))):
+            case ast.Expr(value=ast.Call(func=ast.Attribute(attr=method, value=moved))) if is_move(method):
                 yield text_of(moved), node
 
 
@@ -151,8 +166,9 @@ def discarded_in(owner: object, name: str) -> tuple[types.FunctionType, ast.Expr
     for kind in classes.mro(type(owner)):
         for method in classes.namespace(kind).values():
             method = classes.wrapped(method)[-1] if type(method) is types.FunctionType else None
-            if method is not None and name in method.__code__.co_names:
-                tree = scope_of(method.__code__, globals_of(method)) if MOVES & {*method.__code__.co_names} else None
+            names = method.__code__.co_names if method is not None else ()
+            if method is not None and name in names and any(map(is_move, names)):
+                tree = scope_of(method.__code__, globals_of(method))
                 if tree is not None and (found := discarded_move(f"self.{name}", tree)) is not None:
                     return method, found
     return None

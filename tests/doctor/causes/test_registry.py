@@ -1,16 +1,17 @@
-"""The causes that the doctor finds in live frames: each is one file's own, and is added without touching another."""
+"""The causes that the doctor finds in live frames: each is one file's own, with a line for its place."""
 
 import shutil
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
 import samedevice
 from samedevice.catalog import load
-from samedevice.doctor.causes.registry import cause, known, registered
+from samedevice.doctor.causes import registry
+from samedevice.doctor.causes.order import CLAIMS, DETECTIONS
+from samedevice.doctor.causes.registry import Cause, cause, known, registered
 
 PYTHON = '''
 """A positional encoding that was created for the CPU."""
@@ -22,7 +23,7 @@ from samedevice.doctor.edits import Change
 positional_encoding = cause("positional_encoding_on_cpu")
 
 
-@positional_encoding.detect(order=35)
+@positional_encoding.detect
 def is_called_so(evidence: Evidence) -> bool:
     """Tell whether the program calls it so."""
     return "positional" in evidence.expression.text
@@ -62,10 +63,13 @@ print(culprit.cause, culprit.fix, sep="; ")
 """
 
 
-def test_a_cause_takes_one_file_and_one_entry_of_the_catalog(tmp_path):
+def test_a_cause_takes_one_file_one_line_of_the_order_and_one_entry_of_the_catalog(tmp_path):
     package = tmp_path / "samedevice"
     shutil.copytree(Path(samedevice.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
     (package / "doctor/causes/positional_encodings.py").write_text(PYTHON)
+    order = package / "doctor/causes/order.py"
+    below = '    "hardcoded_cuda: program_runs_on_the_cpu",\n'
+    order.write_text(order.read_text().replace(below, '    "positional_encoding_on_cpu: is_called_so",\n' + below))
     with (package / "catalog/causes.toml").open("a") as catalog:
         catalog.write(TOML)
     (tmp_path / "program.py").write_text(PROGRAM)
@@ -81,9 +85,25 @@ def test_each_cause_that_is_registered_is_in_the_catalog():
     assert registered().keys() <= load().causes.keys()
 
 
-def test_no_two_detections_have_the_same_order():
-    orders = Counter(order for found in registered().values() for order, _ in found.detections)
-    assert [order for order, number in orders.items() if number > 1] == []
+def test_the_order_names_nothing_twice():
+    names = [*DETECTIONS, *CLAIMS]
+    assert len(names) == len({*names})
+
+
+@pytest.mark.parametrize("kind", ["detect", "claim"])
+def test_what_the_order_lacks_is_refused_with_what_to_write(kind):
+    def is_called_so(evidence):
+        return False
+
+    with pytest.raises(ValueError, match='lacks "moon_device: is_called_so": write it above all that it is asked bef'):
+        getattr(Cause("moon_device"), kind)(is_called_so)
+
+
+@pytest.mark.parametrize("names", ["DETECTIONS", "CLAIMS"])
+def test_a_line_of_the_order_that_no_file_registers_is_refused_with_what_to_do(names, monkeypatch):
+    monkeypatch.setattr(registry, names, (*getattr(registry, names), "grad_device: is_on_the_moon"))
+    with pytest.raises(ValueError, match=r'registers "grad_device: is_on_the_moon" .*: write that function, or remove'):
+        registered.__wrapped__()
 
 
 def test_a_cause_is_registered_once():
@@ -92,4 +112,4 @@ def test_a_cause_is_registered_once():
 
 
 def test_a_cause_that_only_its_message_tells_is_known_by_its_id():
-    assert known("traced_constant_device").detections == []
+    assert known("traced_constant_device") not in registered().values()

@@ -19,13 +19,13 @@ created = cause("tensor_created_in_forward_without_device", is_of_any_mismatch=T
 written = cause("written_values_on_wrong_device")
 
 
-@created.detect(order=94)
+@created.detect
 def is_put_in_a_buffers_place(evidence: Evidence) -> bool:
     """Tell whether a method puts a tensor without a device in the place of a buffer."""
     return put_in_a_buffers_place(evidence) is not None
 
 
-@created.detect(order=101)
+@created.detect
 def is_assigned_here(evidence: Evidence) -> bool:
     """Tell whether the very call that failed created the attribute."""
     call = evidence.failure.user_call
@@ -40,7 +40,7 @@ def is_assigned_here(evidence: Evidence) -> bool:
     )
 
 
-@created.detect(order=108)
+@created.detect
 def is_created_by_an_object(evidence: Evidence) -> bool:
     """Tell whether an object that is no module created it, and it is no batch, no target and on no other GPU."""
     holder = evidence.holder
@@ -52,7 +52,7 @@ def is_created_by_an_object(evidence: Evidence) -> bool:
     return assignment is not None and kind_of(assignment.value) == "created"
 
 
-@created.detect(order=170)
+@created.detect
 def is_created_in_a_models_code(evidence: Evidence) -> bool:
     """Tell whether a model's own code created it without a device, or other code did that runs no model.
 
@@ -102,13 +102,13 @@ def _created_in_its_class(evidence: Evidence) -> Change | None:
     return Change(f"self.{holder.name} = {new}", Source.of_method(assignment.method).replaced(assignment.value, new))
 
 
-@written.detect(order=99)
+@written.detect
 def is_written_at_an_index_of_an_object(evidence: Evidence) -> bool:
     """Tell whether `self.x[index] = values` writes to what an object keeps."""
     return evidence.is_of_an_object and _is_written_at_an_index(evidence)
 
 
-@written.detect(order=120)
+@written.detect
 def is_written_at_an_index(evidence: Evidence) -> bool:
     """Tell whether `x[index] = values` writes it, or writes to it what is elsewhere."""
     return _is_written_at_an_index(evidence) and evidence.origin.kind not in ("loop", "argument")

@@ -28,13 +28,13 @@ output_shape = cause("data_parallel_output_shape")
 output_on_cpu = cause("data_parallel_output_on_cpu")
 
 
-@shared.detect(order=100)
+@shared.detect
 def is_shared_by_replicas(evidence: Evidence) -> bool:
     """Tell whether a module under DataParallel holds it unregistered."""
     return evidence.is_unregistered and evidence.failure.runs_in("data_parallel.py", "parallel_apply.py")
 
 
-@shared.claim(order=10)
+@shared.claim
 def failed_in_a_replica(failure: Failure, likely: Sequence[str], is_mismatch: bool) -> list[Operand] | None:
     """Claim an error of a replica: its frames are gone, because PyTorch raises a new error from their text."""
     is_of_a_replica = "in replica" in failure.text and _wrapper(failure) is not None
@@ -106,7 +106,7 @@ def _global(name: str, function: ast.FunctionDef, failure: Failure) -> Any:
     return next((call.globals[name] for call in failure.user_calls if name in call.globals), None)
 
 
-@output_shape.claim(order=20)
+@output_shape.claim
 def returned_in_other_shapes(failure: Failure, likely: Sequence[str], is_mismatch: bool) -> list[Operand] | None:
     """Claim an error about shapes while DataParallel joined what the replicas returned."""
     result = _result(failure) if output_shape.id in likely[:1] else None
@@ -117,7 +117,7 @@ def returned_in_other_shapes(failure: Failure, likely: Sequence[str], is_mismatc
     return [Operand(None, "cuda:0", failure.user_call, Argument(node, None), origin=origin, change=change)]
 
 
-@output_on_cpu.claim(order=21)
+@output_on_cpu.claim
 def returned_on_the_cpu(failure: Failure, likely: Sequence[str], is_mismatch: bool) -> list[Operand] | None:
     """Claim any other error while DataParallel joined what the replicas returned: it was on the CPU."""
     result = _result(failure)

@@ -91,7 +91,7 @@ def _asked_by(node: ast.expr, known: Any) -> str:
     return "unknown" if known is MISSING and not isinstance(node, ast.Starred) else ""
 
 
-@hard_coded.detect(order=40)
+@hard_coded.detect
 def program_runs_on_the_cpu(evidence: Evidence) -> bool:
     """Tell whether it is on a GPU although the program chose the CPU."""
     return evidence.operand.device != "cpu" and wants_cpu(evidence.failure)

@@ -27,13 +27,13 @@ moved_weights = cause("moved_under_hooks")
 inputs_on_meta = cause("inputs_moved_to_meta", is_alone=True)
 
 
-@own_tensor.detect(order=26)
+@own_tensor.detect
 def is_a_kv_cache(evidence: Evidence) -> bool:
     """Tell whether a cache of transformers holds it, which another model filled: no hook moves a cache."""
     return _is_dispatched(evidence) and _is_of_a_cache(evidence)
 
 
-@own_tensor.detect(order=89)
+@own_tensor.detect
 def is_no_argument_of_a_hooked_layer(evidence: Evidence) -> bool:
     """Tell whether the program's own function, which a dispatched model calls, brings a tensor of another GPU."""
     is_own = evidence.holder is None and evidence.origin.kind in ("created", "moved", "call")
@@ -52,7 +52,7 @@ def moved_in_the_line(evidence: Evidence) -> Change | None:
     return in_line(replace(evidence, call=call), new, text_of(move) if move is not None else name)
 
 
-@adapter.detect(order=24)
+@adapter.detect
 def is_an_adapter_of_peft(evidence: Evidence) -> bool:
     """Tell whether it is a weight of an adapter, on the CPU beside a base weight whose hook computes on a GPU."""
     holder = evidence.holder
@@ -68,7 +68,7 @@ def loaded_by_peft(evidence: Evidence) -> Change:
     return Change(f"model.to({device_at(evidence, evidence.call, evidence.call.line)})  # after the adapter was added")
 
 
-@moved_weights.claim(order=50)
+@moved_weights.claim
 def is_not_where_its_hook_is(failure: Failure, likely: Sequence[str], is_mismatch: bool) -> list[Operand] | None:
     """Claim a mismatch in a layer whose weight is on another GPU than the one where its hook brings the arguments.
 
@@ -106,7 +106,7 @@ def is_elsewhere(expression: str, device: str, shape: tuple[int, ...] | None) ->
     return f"`{expression}` (shape {shape}) was moved to {device}, but its hook still sends its input elsewhere."
 
 
-@inputs_on_meta.claim(order=51)
+@inputs_on_meta.claim
 def lost_their_values(failure: Failure, likely: Sequence[str], is_mismatch: bool) -> list[Operand] | None:
     """Claim the copy that a hook could not make: `model.device` says meta if the first weight is offloaded."""
     is_copy = failure.runs_below_in("accelerate/hooks.py") and "Cannot copy out of meta tensor" in failure.text

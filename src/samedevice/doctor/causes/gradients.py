@@ -27,13 +27,13 @@ gradient = cause("grad_device")
 _OF_A_FUNCTION = re.compile(r"Function (\w+)Backward returned an invalid gradient at index (\d+).*but got (\S+)")
 
 
-@gradient.detect(order=10)
+@gradient.detect
 def is_in_a_backward(evidence: Evidence) -> bool:
     """Tell whether the text suggests it, and autograd is running."""
     return gradient.id in evidence.likely_causes and evidence.failure.runs_in("torch/autograd/")
 
 
-@gradient.claim(order=30)
+@gradient.claim
 def left_behind(failure: Failure, likely: Sequence[str], is_mismatch: bool) -> list[Operand] | None:
     """Claim a mismatch in a backward or in an optimizer, if gradients stayed where their tensors were.
 

@@ -13,13 +13,13 @@ def _is_indexed(evidence: Evidence) -> bool:
     return isinstance(node, ast.Subscript) and evidence.operand.role != "index"
 
 
-@index.detect(order=105)
+@index.detect
 def is_indexed_in_an_object(evidence: Evidence) -> bool:
     """Tell whether the failing line indexes a tensor that an object holds."""
     return evidence.is_of_an_object and _is_indexed(evidence)
 
 
-@index.detect(order=150)
+@index.detect
 def is_indexed(evidence: Evidence) -> bool:
     """Tell whether the failing line indexes it."""
     return _is_indexed(evidence)

@@ -9,6 +9,7 @@ import re
 import types
 from typing import Any
 
+from samedevice.catalog import load
 from samedevice.doctor.causes.registry import cause
 from samedevice.doctor.causes.rewriting import in_line
 from samedevice.doctor.culprits.evidence import Evidence
@@ -23,14 +24,8 @@ from samedevice.introspect.values import function_of, returns, value, value_in
 
 ineffective_move = cause("in_place_or_copy")
 
-# Methods of which the result shares the tensor's memory.
-_VIEWS = {
-    "detach", "t", "transpose", "swapaxes", "permute", "movedim", "view", "view_as", "flatten", "squeeze", "unsqueeze",
-    "expand", "expand_as", "narrow", "select", "diagonal", "unflatten", "reshape",
-}  # fmt: skip
 
-
-@ineffective_move.detect(order=60)
+@ineffective_move.detect
 def is_moved_without_effect(evidence: Evidence) -> bool:
     """Tell whether the program moved it and kept the old tensor, or has an old name for it."""
     tree, name, origin = evidence.origin_call.scope, evidence.origin_name, evidence.origin
@@ -91,7 +86,7 @@ def _move_of_each_item(evidence: Evidence) -> tuple[Source, ast.Expr] | None:
         for statement in ast.walk(call.scope) if call.scope is not None else ():
             match statement:
                 case ast.Expr(value=ast.Call(func=ast.Attribute(attr=move, value=ast.Subscript(base, ast.Name())))):
-                    if move in origins.MOVES and value(base, call) is value(node.value, evidence.call):
+                    if origins.is_move(move) and value(base, call) is value(node.value, evidence.call):
                         return Source.of_call(call), statement
     return None
 
@@ -112,15 +107,17 @@ def _registered_name(evidence: Evidence) -> str | None:
         taken = assignment.value if assignment is not None else None
     else:
         return None
-    node, tensor = taken, None
+    node, tensor, devices = taken, None, load().devices
     while node is not None:
         tensor = value(node, evidence.origin_call) if holder is None else value_in(node, holder.module)
         if objects.is_tensor(tensor):
             break
         match node:
-            case ast.Call(func=ast.Attribute(value=inner, attr=method)) if method in _VIEWS:
+            case ast.Call(func=ast.Attribute(value=inner, attr=method)) if devices.methods.get(method) == "view":
                 node = inner
-            case ast.Subscript(value=inner) | ast.Attribute(value=inner, attr="data" | "T" | "mT" | "H"):
+            case ast.Attribute(value=inner, attr=attribute) if devices.attributes.get(attribute) == "view":
+                node = inner
+            case ast.Subscript(value=inner):
                 node = inner
             case _:
                 return None

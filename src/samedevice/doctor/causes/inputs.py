@@ -26,13 +26,13 @@ encoding = cause("tokenizer_batch_on_cpu")
 generating = cause("generate_inputs_on_cpu")
 
 
-@encoding.detect(order=25)
+@encoding.detect
 def is_of_an_encoding(evidence: Evidence) -> bool:
     """Tell whether it is in what a tokenizer or a processor returned, on the CPU."""
     return evidence.operand.device == "cpu" and _encoding(evidence) is not None
 
 
-@generating.detect(order=22)
+@generating.detect
 def is_passed_to_generate(evidence: Evidence) -> bool:
     """Tell whether the program passes it to `generate`, on the CPU."""
     if evidence.operand.device != "cpu" or not _runs_in_generate(evidence.failure):
@@ -41,7 +41,7 @@ def is_passed_to_generate(evidence: Evidence) -> bool:
     return _encoding(evidence) is not None or any(tensor is evidence.operand.tensor for tensor in passed)
 
 
-@generating.claim(order=40)
+@generating.claim
 def left_beside_what_was_moved(failure: Failure, likely: Sequence[str], is_mismatch: bool) -> list[Operand] | None:
     """Claim a mismatch in `generate`, if the call passes tensors on the CPU beside others on an accelerator.
 
@@ -81,7 +81,7 @@ def _encoding(evidence: Evidence) -> ast.expr | None:
     return node.value if any(objects.is_a(held_by, *kind) for kind in ENCODINGS) else None
 
 
-@hidden_state.detect(order=80)
+@hidden_state.detect
 def is_passed_as_hidden_state(evidence: Evidence) -> bool:
     """Tell whether a recurrent layer got it as its hidden state."""
     role = evidence.operand.role
@@ -89,13 +89,13 @@ def is_passed_as_hidden_state(evidence: Evidence) -> bool:
     return is_state and evidence.failure.runs_in("torch/nn/modules/rnn.py")
 
 
-@target.detect(order=160)
+@target.detect
 def is_passed_as_target(evidence: Evidence) -> bool:
     """Tell whether a loss got it as its target."""
     return is_target(evidence)
 
 
-@batch.detect(order=180)
+@batch.detect
 def is_passed_in(evidence: Evidence) -> bool:
     """Tell whether it came from a loop, an argument or another call, or was created for a model."""
     return evidence.origin.kind in ("loop", "argument", "call", "other", "moved") or is_created(evidence)
@@ -128,6 +128,6 @@ def each_moved(evidence: Evidence) -> Change:
     moves = [
         node
         for node in ast.walk(call.statement or ast.Pass())
-        if isinstance(node, ast.Call) and origins.called(node) in origins.MOVES and text_of(node.func).startswith(name)
+        if isinstance(node, ast.Call) and origins.is_move(origins.called(node)) and text_of(node.func).startswith(name)
     ]
     return Change(f"{name} = {new}", Source.of_call(call).replaced(moves[0], new) if moves else ())

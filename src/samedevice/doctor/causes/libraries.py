@@ -13,7 +13,7 @@ library_bug = cause("library_bug")
 library_bug.find(refused_tensors)
 
 
-@library_bug.detect(order=30)
+@library_bug.detect
 def is_of_library(evidence: Evidence) -> bool:
     """Tell whether a library created it, or keeps it unregistered, and nobody passed it in."""
     holder = evidence.holder

@@ -10,7 +10,7 @@ from samedevice.introspect import objects
 weight = cause("loss_weight_not_moved")
 
 
-@weight.detect(order=70)
+@weight.detect
 def is_passed_to_a_loss(evidence: Evidence) -> bool:
     """Tell whether it was passed for the `weight=` of a function such as cross_entropy."""
     if evidence.operand.role not in ("weight", "pos_weight") or evidence.is_between_gpus:
@@ -21,7 +21,7 @@ def is_passed_to_a_loss(evidence: Evidence) -> bool:
     return is_of_a_loss and (evidence.holder is None or evidence.holder.kind == "partial")
 
 
-@weight.detect(order=90)
+@weight.detect
 def is_held_by_a_loss(evidence: Evidence) -> bool:
     """Tell whether it is a buffer of a loss."""
     holder = evidence.holder

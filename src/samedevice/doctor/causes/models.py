@@ -44,7 +44,7 @@ def _is_on_the_cpu(evidence: Evidence) -> bool:
     return evidence.is_registered and evidence.operand.device == "cpu"
 
 
-@added_later.detect(order=95)
+@added_later.detect
 def others_were_moved(evidence: Evidence) -> bool:
     """Tell whether other parameters of its model are where it is wanted, and not because they were moved alone."""
     if evidence.holder is None or not _is_on_the_cpu(evidence):
@@ -53,7 +53,7 @@ def others_were_moved(evidence: Evidence) -> bool:
     return has_others_there(evidence, root, call) and (is_moved(root, call) or not is_moved_in_parts(root, call))
 
 
-@saved.detect(order=96)
+@saved.detect
 def was_taken_back(evidence: Evidence) -> bool:
     """Tell whether its model was moved, and then moved to the CPU, to be saved."""
     if evidence.holder is None or not _is_on_the_cpu(evidence):
@@ -62,7 +62,7 @@ def was_taken_back(evidence: Evidence) -> bool:
     return is_moved(root, call) and is_taken_back(root, call)
 
 
-@not_moved.detect(order=97)
+@not_moved.detect
 def is_still_on_the_cpu(evidence: Evidence) -> bool:
     """Tell whether it is on the CPU, for none of the reasons above."""
     return _is_on_the_cpu(evidence)
@@ -104,7 +104,7 @@ def _loads(evidence: Evidence, root: str, call: Call) -> list[tuple[Call, ast.Ca
     return [(frame, node) for frame, node in nodes if text_of(node.func) == f"{root}.load_state_dict"]
 
 
-@in_forward.detect(order=91)
+@in_forward.detect
 def is_created_in_forward(evidence: Evidence) -> bool:
     """Tell whether the failing call of a model created the layer."""
     call, holder = evidence.failure.user_call, evidence.holder
@@ -182,7 +182,7 @@ def without_values(failure: Failure) -> list[Operand]:
     return refused
 
 
-@meta.detect(order=20)
+@meta.detect
 def is_on_meta(evidence: Evidence) -> bool:
     """Tell whether a tensor on meta is part of it: it has no values."""
     return "meta" in (evidence.operand.device, *evidence.other_devices)

@@ -25,7 +25,7 @@ plain_object = cause("kept_by_a_plain_object")
 in_a_list = cause("kept_in_a_list")
 
 
-@cached.detect(order=102)
+@cached.detect
 def is_kept_from_a_call(evidence: Evidence) -> bool:
     """Tell whether the attribute is None until a call creates it where its input is, and keeps it."""
     holder = evidence.holder
@@ -41,7 +41,7 @@ def is_kept_from_a_call(evidence: Evidence) -> bool:
     return any(kind_of(value) == "call" or asks_for_a_device(value) for value in later)
 
 
-@cached.detect(order=112)
+@cached.detect
 def is_kept_by_a_function(evidence: Evidence) -> bool:
     """Tell whether a function of the program returned what it keeps in a global from an earlier call."""
     node = evidence.origin.value
@@ -92,19 +92,19 @@ def _line_in_the_class(call: Call, name: str) -> tuple[Part, ...]:
     return ()
 
 
-@in_a_list.detect(order=104)
+@in_a_list.detect
 def is_in_a_list_or_a_dict(evidence: Evidence) -> bool:
     """Tell whether a module holds it in a list or a dict of Python's."""
     return evidence.is_unregistered and evidence.holder is not None and evidence.holder.kind in ("list", "dict")
 
 
-@unregistered.detect(order=107)
+@unregistered.detect
 def is_in_plain_python(evidence: Evidence) -> bool:
     """Tell whether a module holds it otherwise than as a parameter or a buffer."""
     return evidence.is_unregistered
 
 
-@plain_object.detect(order=109)
+@plain_object.detect
 def is_kept_by_an_object(evidence: Evidence) -> bool:
     """Tell whether an object that is no module keeps it, such as a scaler, and it is no batch and no target."""
     holder = evidence.holder

@@ -11,7 +11,7 @@ state = cause("optimizer_state_device")
 state.find(refused_tensors)
 
 
-@state.detect(order=50)
+@state.detect
 def optimizer_failed(evidence: Evidence) -> bool:
     """Tell whether the optimizer itself failed: a closure that it calls is the user's, and stands below it."""
     return any(objects.is_optimizer(call.method_of) for call in evidence.failure.calls_below)

@@ -2,11 +2,13 @@
 
 A registered cause gets functions by decorators:
 
-    @NAME.detect(order)  tells whether two tensors met because of this cause; the lowest order of those that do counts
-    @NAME.find           finds the tensor, or the name of a device, where the message alone tells the cause
-    @NAME.claim(order)   finds it where the frames leave no other cause, whichever tensors met
-    @NAME.fix            writes the line to change; None for the usual one
-    @NAME.say            writes the sentence about the culprit; "" for the usual one
+    @NAME.detect   tells whether two tensors met because of this cause
+    @NAME.find     finds the tensor, or the name of a device, where the message alone tells the cause
+    @NAME.claim    finds it where the frames leave no other cause, whichever tensors met
+    @NAME.fix      writes the line to change; None for the usual one
+    @NAME.say      writes the sentence about the culprit; "" for the usual one
+
+Detections and claims are asked in the order of order.py, which names each of them.
 """
 
 import functools
@@ -14,9 +16,10 @@ import importlib
 import operator
 import pkgutil
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeVar
 
+from samedevice.doctor.causes.order import CLAIMS, DETECTIONS
 from samedevice.doctor.causes.rewriting import moved_there
 from samedevice.doctor.causes.siblings import siblings
 from samedevice.doctor.culprits.evidence import Evidence
@@ -34,6 +37,8 @@ Say = Callable[[str, str, "tuple[int, ...] | None"], str]
 FixFunction = TypeVar("FixFunction", bound=Fix)
 
 _causes: dict[str, "Cause"] = {}
+_detections: dict[str, tuple["Cause", Detect]] = {}  # by their names in order.py
+_claims: dict[str, tuple["Cause", Claim]] = {}
 
 
 @dataclass(eq=False)
@@ -49,37 +54,34 @@ class Cause:
     id: str
     is_alone: bool = False
     is_of_any_mismatch: bool = False
-    detections: list[tuple[int, Detect]] = field(default_factory=list)
     _find: Find | None = None
-    claims: list[tuple[int, Claim]] = field(default_factory=list)
     _fix: Fix | None = None
     _say: Say | None = None
 
-    def detect(self, order: int) -> Callable[[Detect], Detect]:
+    def detect(self, function: Detect) -> Detect:
         """Register a function that tells whether it is this cause."""
-
-        def register(function: Detect) -> Detect:
-            self.detections.append((order, function))
-            return function
-
-        return register
+        _detections[self._place(function, DETECTIONS, "DETECTIONS")] = self, function
+        return function
 
     def find(self, function: Find) -> Find:
         """Register the function that finds what the message is about, most suspect first."""
         self._find = function
         return function
 
-    def claim(self, order: int) -> Callable[[Claim], Claim]:
+    def claim(self, function: Claim) -> Claim:
         """Register a function of the failure, the likely causes and whether tensors on two devices met.
 
         It returns None where it may be another cause.
         """
+        _claims[self._place(function, CLAIMS, "CLAIMS")] = self, function
+        return function
 
-        def register(function: Claim) -> Claim:
-            self.claims.append((order, function))
-            return function
-
-        return register
+    def _place(self, function: Callable[..., object], names: Sequence[str], called: str) -> str:
+        """Return the name of a function in order.py, which must have it."""
+        name = f"{self.id}: {function.__name__}"
+        if name not in names:
+            raise ValueError(f'{called} in causes/order.py lacks "{name}": write it above all that it is asked before')
+        return name
 
     def fix(self, function: FixFunction) -> FixFunction:
         """Register the function that writes the line to change."""
@@ -151,20 +153,21 @@ def registered() -> dict[str, Cause]:
     package = __name__.rpartition(".")[0]
     for module in pkgutil.iter_modules(importlib.import_module(package).__path__, f"{package}."):
         importlib.import_module(module.name)
+    for name in {*DETECTIONS} - _detections.keys() | {*CLAIMS} - _claims.keys():
+        raise ValueError(f'no file registers "{name}" of causes/order.py: write that function, or remove the line')
     return _causes
 
 
 def detected(evidence: Evidence) -> Cause | None:
-    """Return the cause of a tensor in the wrong place, by the detection of the lowest order that holds."""
-    detections = [(order, detect, cause) for cause in registered().values() for order, detect in cause.detections]
-    ordered = sorted(detections, key=lambda detection: detection[0])
-    return next((cause for _, detect, cause in ordered if detect(evidence)), None)
+    """Return the cause of a tensor in the wrong place, by the first detection that holds."""
+    registered()
+    return next((cause for cause, detect in map(_detections.__getitem__, DETECTIONS) if detect(evidence)), None)
 
 
 def claimed(failure: Failure, likely: Sequence[str], is_mismatch: bool) -> tuple[Cause, list[Operand]] | None:
     """Return the cause that the frames tell for sure, and what it is about; None where it may be any."""
-    claims = [(order, claim, cause) for cause in registered().values() for order, claim in cause.claims]
-    for _, claim, cause in sorted(claims, key=lambda claim: claim[0]):
+    registered()
+    for cause, claim in map(_claims.__getitem__, CLAIMS):
         operands = claim(failure, likely, is_mismatch)
         if operands is not None:
             return cause, operands

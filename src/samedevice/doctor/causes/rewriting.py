@@ -19,10 +19,6 @@ from samedevice.introspect.values import value
 
 _NAME = r'[A-Za-z_][\w.\[\]"]*'  # what can be assigned to
 LONGEST = 100  # characters of a statement that is shown whole
-_TAKE_NO_DEVICE = {"Tensor", "FloatTensor", "LongTensor", "IntTensor", "BoolTensor", "DoubleTensor"} | {
-    "from_numpy", "complex", "polar",
-}  # fmt: skip
-_TAKE_A_DEVICE = origins.FACTORIES - _TAKE_NO_DEVICE
 
 
 def moved_there(evidence: Evidence) -> Change:
@@ -172,7 +168,7 @@ def created_on(created: ast.expr, device: str) -> str:
     class OnDevice(ast.NodeTransformer):
         def visit_Call(self, node: ast.Call) -> Any:
             nonlocal is_changed
-            if origins.called(node) in _TAKE_A_DEVICE:
+            if origins.creates(node) and origins.decided_by(origins.called(node)) != "cpu":
                 node.keywords = [keyword for keyword in node.keywords if keyword.arg != "device"]
                 node.keywords.append(ast.keyword("device", there))
                 result = node

@@ -21,20 +21,20 @@ running_total.find(refused_tensors)
 joined = cause("tensors_of_two_devices_joined")
 
 
-@running_total.detect(order=93)
+@running_total.detect
 def is_reset_without_a_device(evidence: Evidence) -> bool:
     """Tell whether a method of a metric puts another tensor in the place of a buffer that it adds to."""
     return put_in_a_buffers_place(evidence) is not None and is_updated(evidence, evidence.holder)  # type: ignore[arg-type]
 
 
-@running_total.detect(order=103)
+@running_total.detect
 def is_state_of_a_metric(evidence: Evidence) -> bool:
     """Tell whether a library's module keeps it as a plain attribute that it adds to."""
     holder = evidence.holder
     return holder is not None and evidence.is_unregistered and is_of_a_library(holder) and is_updated(evidence, holder)
 
 
-@running_total.detect(order=106)
+@running_total.detect
 def is_state_of_an_object(evidence: Evidence) -> bool:
     """Tell whether an object that is no module adds to it."""
     if evidence.holder is None or not evidence.is_of_an_object:
@@ -43,7 +43,7 @@ def is_state_of_an_object(evidence: Evidence) -> bool:
     return is_written_to(evidence) or (not is_batch and is_updated(evidence, evidence.holder))
 
 
-@running_total.detect(order=130)
+@running_total.detect
 def grows_in_a_loop(evidence: Evidence) -> bool:
     """Tell whether the program created it before a loop that adds to it."""
     origin, call = evidence.origin, evidence.origin_call
@@ -72,7 +72,7 @@ def reset_on_its_device(evidence: Evidence) -> Change | None:
     return with_the_device_of_the_old(evidence)
 
 
-@joined.detect(order=129)
+@joined.detect
 def is_in_a_list_of_two_devices(evidence: Evidence) -> bool:
     """Tell whether the list that the failing line makes one tensor of holds tensors of two devices itself."""
     node = evidence.operand.argument.node
@@ -80,7 +80,7 @@ def is_in_a_list_of_two_devices(evidence: Evidence) -> bool:
     return is_kept and is_joined(evidence.operand) and all(o.argument.node is node for o in evidence.other_operands)
 
 
-@joined.detect(order=140)
+@joined.detect
 def is_in_a_joined_list(evidence: Evidence) -> bool:
     """Tell whether it is in a list that the failing line makes one tensor of, and nobody just created it."""
     return is_joined(evidence.operand) and not is_created(evidence)

@@ -18,13 +18,13 @@ activation.find(refused_tensors)
 default_index = cause("wrong_default_index", is_alone=True)
 
 
-@activation.detect(order=92)
+@activation.detect
 def met_a_parameter_on_another_gpu(evidence: Evidence) -> bool:
     """Tell whether it is a parameter or a buffer on another GPU than what it met."""
     return evidence.is_registered and evidence.is_between_gpus
 
 
-@activation.detect(order=98)
+@activation.detect
 def is_kept_by_forward(evidence: Evidence) -> bool:
     """Tell whether a module on another GPU computed it and keeps it as an attribute, such as an auxiliary loss."""
     holder = evidence.holder
@@ -34,7 +34,7 @@ def is_kept_by_forward(evidence: Evidence) -> bool:
     return any(not isinstance(value, ast.Constant) and kind_of(value) in ("call", "other") for value in values)
 
 
-@default_index.detect(order=110)
+@default_index.detect
 def is_asked_for_without_a_number(evidence: Evidence) -> bool:
     """Tell whether it is on the first of several GPUs because "cuda" has no number."""
     if not evidence.is_between_gpus:
@@ -48,7 +48,7 @@ def is_asked_for_without_a_number(evidence: Evidence) -> bool:
     return _names_no_number(node, evidence.origin_call)
 
 
-@activation.detect(order=111)
+@activation.detect
 def is_on_another_gpu(evidence: Evidence) -> bool:
     """Tell whether it is on another GPU than what it met."""
     return evidence.is_between_gpus

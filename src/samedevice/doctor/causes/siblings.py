@@ -13,10 +13,10 @@ from samedevice.doctor.culprits.evidence import Evidence, gather
 from samedevice.doctor.culprits.operands import Operand
 from samedevice.introspect import objects
 from samedevice.introspect.expressions import text_of
+from samedevice.introspect.origins import decided_by
 from samedevice.introspect.values import Argument, value
 
-# After one of these the tensor is wanted where it is, or is moved already.
-_SETTLED = {"to", "cuda", "cpu", "numpy", "tolist", "item"}
+_SETTLED = ("move", "values")  # after one of these the tensor is wanted where it is, or is moved already
 # PyTorch wants the lengths of packed sequences on the CPU.
 _LENGTHS = re.compile(r"len(?:gth)?s?\b", re.IGNORECASE)
 
@@ -45,7 +45,8 @@ def siblings(evidence: Evidence) -> Iterator[Evidence]:
 def _read_after(scope: ast.AST, line: int) -> list[ast.expr]:
     """Return the names and items that are read at a line or below it, and all attributes, but none that moves."""
     nodes = [node for node in ast.walk(scope) if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript))]
-    settled = {text_of(node.value) for node in nodes if isinstance(node, ast.Attribute) and node.attr in _SETTLED}
+    attributes = [node for node in nodes if isinstance(node, ast.Attribute)]
+    settled = {text_of(node.value) for node in attributes if decided_by(node.attr) in _SETTLED}
     return [
         node
         for node in nodes

@@ -13,8 +13,8 @@ from samedevice.introspect.objects import MISSING
 from samedevice.introspect.origins import device_argument, find_origin, kind_of
 from samedevice.introspect.values import function_of, returns, value, value_in
 
-# What these return may be on another device than what they are given.
-_ELSEWHERE = origins.FACTORIES | origins.MOVES | {"numpy", "device"}
+# Who decides the device of a result that may be on another one than what the function is given.
+_ELSEWHERE = ("default", "data", "size", "cpu", "move", "argument")
 
 
 def receiver(node: ast.expr, call: Call) -> tuple[ast.expr, Any] | None:
@@ -86,7 +86,7 @@ def _of_a_call(node: ast.Call, call: Call) -> str:
     base = node.func.value if isinstance(node.func, ast.Attribute) else None
     match kind_of(node), node.func:
         case "created", _:
-            return expected_device(base, call) if isinstance(base, ast.Call) else _default_device()
+            return _where_created(node, call)
         case "moved", ast.Attribute(attr="cpu"):
             return "cpu"
         case "moved", ast.Attribute(attr=move, value=moved):
@@ -103,6 +103,19 @@ def _of_a_call(node: ast.Call, call: Call) -> str:
         return next((objects.device(tensor) for tensor in objects.parameters(called)), "")
     given = [base, *node.args] if base is not None else node.args
     return next(filter(None, (expected_device(argument, call) for argument in given)), "")
+
+
+def _where_created(node: ast.Call, call: Call) -> str:
+    """Return the device on which a call without `device=` creates its result."""
+    if not origins.creates(node):  # `torch.zeros(3).float()`, `torch.triu(torch.ones(3, 3))`
+        before_the_dot = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+        inner = next(part for part in [*before_the_dot, *node.args] if kind_of(part) == "created")
+        return expected_device(inner, call) or _default_device()
+    decides = origins.decided_by(origins.called(node))
+    if decides in ("cpu", "size"):
+        return "cpu"
+    data = value(node.args[0], call) if decides == "data" and node.args else MISSING
+    return objects.device(data) if objects.is_tensor(data) else _default_device()
 
 
 def is_told_by_source(node: ast.expr, call: Call) -> bool:
@@ -175,7 +188,9 @@ def _only_computes(helper: types.FunctionType) -> bool:
     outside = [globals_of(helper).get(name) for name in read - given]
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     is_plain = all(outer is None or objects.is_one_of(outer, types.ModuleType, float, int) for outer in outside)
-    return is_plain and "self" not in given and all(origins.called(node) not in _ELSEWHERE for node in calls)
+    names = [origins.called(node) for node in calls]
+    stays = all(origins.decided_by(name) not in _ELSEWHERE and name not in ("numpy", "device") for name in names)
+    return is_plain and "self" not in given and stays
 
 
 def moved_to_by(helper: types.FunctionType) -> str:

@@ -52,7 +52,7 @@ def is_taken_back(root: str, call: Call) -> bool:
     methods = [objects.method(call.method_of, name) for name in _names_of_methods(call)] if root[:5] == "self." else []
     trees = [scope(method.__code__, globals_of(method)) for method in methods if method is not None]
     calls = [node for tree in trees if tree is not None for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    moves = [node for node in calls if isinstance(node.func, ast.Attribute) and origins.called(node) in origins.MOVES]
+    moves = [node for node in calls if isinstance(node.func, ast.Attribute) and origins.is_move(node.func.attr)]
     return any(_is_to_cpu(move) and text_of(move.func.value) == root for move in moves)  # type: ignore[attr-defined]
 
 
@@ -97,7 +97,7 @@ def _moves(root: str, call: Call) -> list[ast.Call]:
 def _all_moves(call: Call) -> list[ast.Call]:
     """Return the calls of a frame that move something."""
     nodes = [node for node in ast.walk(call.scope) if isinstance(node, ast.Call)] if call.scope is not None else []
-    return [node for node in nodes if isinstance(node.func, ast.Attribute) and origins.called(node) in origins.MOVES]
+    return [node for node in nodes if isinstance(node.func, ast.Attribute) and origins.is_move(node.func.attr)]
 
 
 def _is_to_cpu(move: ast.Call) -> bool:

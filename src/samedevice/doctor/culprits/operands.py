@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from samedevice.catalog import load
 from samedevice.doctor.culprits.expected_device import expected_device, is_told_by_source, receiver
 from samedevice.doctor.culprits.failure import Failure
 from samedevice.doctor.edits import Change
@@ -18,8 +19,6 @@ from samedevice.placement.holders import stepped
 
 DEVICE_NAMES = ("device", "self.device", "args.device", "DEVICE")  # what programs call the device that they chose
 _DEVICE = re.compile(r"\b(?:cpu|cuda:\d+|xpu:\d+|mps:\d+|meta)\b")
-# Functions that make one tensor of a list of them.
-_JOIN = {"stack", "cat", "concat", "concatenate", "hstack", "vstack", "dstack", "column_stack", "pad_sequence"}
 
 
 @dataclass(eq=False)
@@ -165,7 +164,8 @@ def _misplaced_between_gpus(operands: list[Operand], failure: Failure) -> list[O
 def is_joined(operand: Operand) -> bool:
     """Tell whether it is in a list that the failing line makes one tensor of."""
     nodes = [node for node in ast.walk(operand.call.node or ast.Pass()) if isinstance(node, (ast.Name, ast.Attribute))]
-    joins = any((node.id if isinstance(node, ast.Name) else node.attr) in _JOIN for node in nodes)
+    known = [load().operations.get(node.id if isinstance(node, ast.Name) else node.attr) for node in nodes]
+    joins = any(operation is not None and operation.arguments == ["tensors"] for operation in known)
     return joins and re.match(r"\[\d+\]", operand.within) is not None
 
 

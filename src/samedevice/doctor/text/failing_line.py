@@ -15,9 +15,9 @@ from itertools import pairwise
 from samedevice.doctor.text.expressions import Node, Statement, read_statement
 from samedevice.doctor.text.line_operations import (
     ELEMENTWISE,
-    KEEPS,
     LOSS,
     LineOperation,
+    decided_by,
     is_factory,
     is_self,
     leaves,
@@ -136,7 +136,7 @@ def _discarded_move(statement: Statement) -> Iterator[_Found]:
     node = statement.value
     if not statement.targets and node.kind == "call" and node.parts[0].kind == "attribute":
         moved = node.parts[0].parts[0]
-        is_a_move = node.parts[0].name in ("to", "cuda", "cpu") and moved.kind == "name"
+        is_a_move = decided_by(node.parts[0]) == "move" and moved.kind == "name"
         if is_a_move and not _MODULE.search(moved.name):
             because = f"`{statement.text_of(node)}` returns the moved tensor, and the line throws it away."
             yield moved, "in_place_or_copy", _CERTAIN, because, None
@@ -336,15 +336,17 @@ def _indexed(operation: LineOperation, statement: Statement, *, is_alone: bool) 
     """Yield the tensor that is indexed: it is on the CPU, and its index on an accelerator."""
     base, index = operation.arguments[0][1], operation.arguments[-1][1]
     leaf = base
-    while leaf.kind == "call" and leaf.parts[0].kind == "attribute" and leaf.parts[0].name in KEEPS:
+    while leaf.kind == "call" and leaf.parts[0].kind == "attribute" and decided_by(leaf.parts[0]) in ("view", "copy"):
         leaf = leaf.parts[0].parts[0]
     text = statement.text_of(leaf)
     if leaf.kind == "attribute" and is_self(leaf):
         because = f"`{text}` is an attribute: `.to(device)` moves it only if it is a parameter or a buffer."
         yield leaf, "unregistered_tensor_attribute", _CERTAIN, because, index
-    elif leaf.kind == "call" and is_factory(leaf):
+    elif leaf.kind == "call" and is_factory(leaf) and place_of(leaf, statement).kind == "created":
         because = f"`{text}` is created in this line without a device."
-        yield leaf, "tensor_created_in_forward_without_device", _CERTAIN, because, index
+        is_a_slice = place_of(index, statement).kind == "number"  # `torch.linspace(0, 1, 8)[1:]` fails further down
+        cause = "tensor_created_in_forward_without_device" if is_a_slice else "index_on_wrong_device"
+        yield leaf, cause, _CERTAIN, because, index
     else:
         name = statement.text_of(base)
         because = f"`{name}` is on the CPU, and its index is not." if is_alone else f"`{name}` may be on the CPU."

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from samedevice.catalog import load
 from samedevice.doctor.text.expressions import Node, Statement, read_statement
 from samedevice.doctor.text.failing_line import Suspect, calls_a_module, suspects
-from samedevice.doctor.text.line_operations import CLASS, is_layer, module_of, place_of
+from samedevice.doctor.text.line_operations import CLASS, is_factory, is_layer, module_of, place_of
 from samedevice.doctor.text.read import Reading
 from samedevice.doctor.text.traceback import Frame
 
@@ -20,7 +21,6 @@ _LIBRARIES = ("torch", "np", "numpy", "self", "F", "nn", "args", "cfg", "config"
 _ACCELERATOR = re.compile(r"(?:cuda|xpu|mps|npu|hpu)(?::\d{1,3})?", re.ASCII)
 _LEARNED = re.compile(r"weight|bias|param|embed", re.ASCII)  # the name of what a module learns, which is no buffer
 _MODEL = re.compile(r"(?:\w{1,40}_)?(?:model|net|network)$", re.ASCII)
-_TAKE_NO_DEVICE = ("from_numpy", "Tensor", "FloatTensor", "LongTensor", "IntTensor", "BoolTensor", "DoubleTensor")
 _MOVED_ABOVE = (
     "input_not_moved",
     "target_not_moved",
@@ -89,6 +89,8 @@ def _of_suspect(suspect: Suspect, all_of_the_line: list[Suspect], reading: Readi
             return _replaced(suspect, [(node, layer)], f"{layer} = {name}")
         case "in_place_or_copy":
             return LineFix(suspect.frame, name, "replace", f"{name} = {statement.text}", suspect.because)
+        case "index_on_wrong_device" if node.kind == "call" and is_factory(node):
+            return _replaced(suspect, [(node, _created_on(name, device))])
         case "index_on_wrong_device" if suspect.other is not None and place_of(suspect.other, statement).kind == "name":
             return _replaced(suspect, [(node, f"{name}.to({statement.text_of(suspect.other)}.device)")])
         case "model_not_moved":
@@ -111,7 +113,7 @@ def _replaced(suspect: Suspect, new: Iterable[tuple[Node, str]], instead: str = 
 def _created_on(call: str, device: str) -> str:
     """Write a factory's call with `device=`; move what takes none."""
     function = call.partition("(")[0].rpartition(".")[2]
-    if function in _TAKE_NO_DEVICE or not call.endswith(")"):
+    if load().devices.functions.get(function) == "cpu" or not call.endswith(")"):
         return f"{call}.to({device})"
     inner = call[:-1].rstrip().rstrip(",")
     return f"{inner}device={device})" if inner.endswith("(") else f"{inner}, device={device})"

@@ -10,31 +10,15 @@ from dataclasses import dataclass
 from samedevice.catalog import Operation, load
 from samedevice.doctor.text.expressions import Node, Statement
 
-_FACTORIES = {
-    "arange", "bartlett_window", "blackman_window", "empty", "eye", "full", "hamming_window", "hann_window",
-    "kaiser_window", "linspace", "logspace", "normal", "ones", "rand", "randint", "randn", "randperm", "tensor",
-    "tril_indices", "triu_indices", "zeros", "scalar_tensor", "Tensor", "FloatTensor", "LongTensor",
-    "IntTensor", "BoolTensor", "DoubleTensor", "range",
-}  # fmt: skip
 _TORCH = ("torch", "th", "pt")
 _FUNCTIONAL = ("torch", "th", "pt", "F", "functional", "nn.functional", "torch.nn.functional", "torch.linalg")
-# These return a view or a copy of the tensor before the dot, where it is.
-KEEPS = {
-    "view", "reshape", "unsqueeze", "squeeze", "expand", "expand_as", "repeat", "repeat_interleave", "permute",
-    "transpose", "t", "flatten", "contiguous", "detach", "clone", "float", "double", "half", "long", "int", "bool",
-    "bfloat16", "type", "type_as", "chunk", "split", "unbind", "narrow", "sum", "mean", "exp", "log", "sqrt", "abs",
-    "softmax", "log_softmax", "sigmoid", "tanh", "relu", "argmax", "max",
-    "min", "clamp", "neg", "pow", "any", "all",
-}  # fmt: skip
 _METHODS = {"forward", "__call__", "generate", "predict", "encode", "decode", "sample", "encode_image", "encode_text"}
-_NUMBERS = {"config", "cfg", "args", "hparams", "opt", "conf", "shape", "dtype", "device", "ndim"}  # what lies in these
 # The name of an attribute that is a number rather than a tensor: `self.gamma`, `self.hidden_size`, `self.num_heads`.
 _A_NUMBER = re.compile(
     r"(?:gamma|discount|lr|eps(?:ilon)?|alpha|beta[12]?|tau|temperature|momentum|threshold|margin|dim|eos|k|n|p"
     r"|(?:num|n|max|min|use|is)_\w+|\w+_(?:coef\w*|rate|size|dim|len|length|steps?|factor|ratio|id|prob|weight_decay))$",
     re.ASCII,
 )
-_VIEWS = ("T", "mT", "H", "mH", "data", "real", "imag")
 ELEMENTWISE = ("+", "-", "*", "/", "//", "%", "**", "==", "!=", "<", ">", "<=", ">=", "&", "|", "^")
 CLASS = re.compile(r"[A-Z][a-z]", re.ASCII)  # begins the name of a class, but not that of a GAN's `G` and `D`
 # Begins the name of a function that is no module: `get_feature(model, x)`, `train_step(batch)`.
@@ -172,9 +156,11 @@ def place_of(node: Node, statement: Statement) -> Place:
             is_item = len(node.parts) == 2 and node.parts[1].kind == "literal" and node.parts[1].name != "None"
             return Place("member", node) if is_item else place_of(node.parts[0], statement)
         case "attribute":
-            if node.name in _VIEWS:
+            attributes = load().devices.attributes
+            if attributes.get(node.name) == "view":
                 return place_of(node.parts[0], statement)
-            if any(part.kind in ("name", "attribute") and part.name in _NUMBERS for part in node.walk()):
+            names = [part.name for part in node.walk() if part.kind in ("name", "attribute")]
+            if any(attributes.get(name) in ("facts", "settings") for name in names):
                 return Place("number", node)
             if is_self(node) and _A_NUMBER.match(node.name):
                 return Place("number", node)
@@ -185,29 +171,47 @@ def place_of(node: Node, statement: Statement) -> Place:
 
 
 def _place_of_a_call(node: Node, statement: Statement) -> Place:
-    function = node.parts[0]
-    if function.name == "to" or (function.name == "cuda" and function.kind == "attribute"):
+    function, given = node.parts[0], node.parts[1:]
+    decides = decided_by(function)
+    if decides == "move" or function.name == "to":
+        return Place("on the CPU" if function.name == "cpu" else "moved", node)
+    if decides == "argument" or ("device" in node.keywords and (decides == "like" or is_factory(node))):
         return Place("moved", node)
-    if function.name in ("cpu", "numpy") and function.kind == "attribute":
-        return Place("on the CPU", node)
-    if function.name == "Variable" and len(node.parts) > 1:  # of torch 0.3 and before
-        return place_of(node.parts[1], statement)
+    if decides in ("values", "facts"):
+        return Place("number", node)
     if is_factory(node):
-        is_given = "device" in node.keywords or function.name.endswith("_like")
-        return Place("moved" if is_given else "created", node)
-    if function.kind == "attribute" and function.name in KEEPS and not _is_torch(function.parts[0], statement):
-        return place_of(function.parts[0], statement)
-    if function.kind == "attribute" and _is_torch(function.parts[0], statement) and len(node.parts) > 1:
-        inner = place_of(node.parts[1], statement)  # torch.triu(torch.ones(3, 3)), torch.sqrt(x)
+        is_moved = decides == "data" and given and place_of(given[0], statement).kind == "moved"
+        return Place("moved" if is_moved else "created", node)
+    if function.name == "Variable" and given:  # of torch 0.3 and before
+        return place_of(given[0], statement)
+    if function.kind != "attribute":
+        return Place("called", node)
+    if _is_torch(function.parts[0], statement):  # torch.triu(torch.ones(3, 3)), torch.sqrt(x)
+        inner = place_of(given[0], statement) if given else Place("called", node)
         return inner if inner.kind in ("created", "attribute", "on the CPU", "moved") else Place("called", node)
-    return Place("called", node)
+    inner = place_of(function.parts[0], statement)
+    return inner if decides in ("view", "copy", "like") or inner.kind == "created" else Place("called", node)
+
+
+def decided_by(function: Node) -> str:
+    """Return what decides the device of what is called with this name, as the catalog's devices.toml says; else ""."""
+    devices = load().devices
+    of_a_method = devices.methods.get(function.name, "") if function.kind == "attribute" else ""
+    return of_a_method or devices.functions.get(function.name, "")
 
 
 def is_factory(node: Node) -> bool:
-    """Tell whether a call creates a tensor where `device=` says, else on the default device."""
+    """Tell whether a call is one of a factory of torch, which makes a tensor rather than computing one from others."""
     function = node.parts[0]
-    is_of_torch = function.kind == "attribute" and function.parts[0].name in _TORCH and function.name in _FACTORIES
-    return is_of_torch or (function.kind == "name" and function.name in ("FloatTensor", "LongTensor"))
+    match decided_by(function):
+        case "size" if len(node.parts) <= 3 and "size" not in node.keywords:
+            return False
+        case "default" | "data" | "size" | "cpu":
+            if function.kind == "name":
+                return function.name.endswith("Tensor")
+            owner = function.parts[0]
+            return (owner.parts[0] if owner.name == "fft" and owner.parts else owner).name in _TORCH
+    return False
 
 
 def _is_torch(node: Node, statement: Statement) -> bool:
