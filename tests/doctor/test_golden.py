@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from samedevice import explain
-from samedevice.doctor import address
+from samedevice.doctor import site_addresses
 
 GOLDEN = Path(__file__).parent / "golden"
 PASTES = sorted(GOLDEN.glob("*.paste"))
@@ -40,14 +40,14 @@ RENDERINGS = {
 @pytest.fixture(autouse=True)
 def an_address(monkeypatch):
     """The project's address may be any, and where rich breaks a line depends on its length."""
-    monkeypatch.setattr(address, "REPOSITORY", "https://github.com/some_name/a-long-name")
+    monkeypatch.setattr(site_addresses, "REPOSITORY", "https://github.com/some_name/a-long-name")
 
 
 @pytest.mark.parametrize("suffix", RENDERINGS)
 @pytest.mark.parametrize("paste", PASTES, ids=lambda paste: paste.stem)
 def test_a_diagnosis_reads_as_its_golden_file(paste, suffix, pytestconfig):
     shown = RENDERINGS[suffix](explain(paste.read_bytes()))
-    shown = shown.replace(address.site(), "SITE/").replace(address.REPOSITORY, "REPOSITORY")
+    shown = shown.replace(site_addresses.site(), "SITE/").replace(site_addresses.REPOSITORY, "REPOSITORY")
     golden = paste.with_suffix(suffix)
     if pytestconfig.getoption("--update-golden", default=False):
         golden.write_text(shown, "utf-8", newline="\n")
