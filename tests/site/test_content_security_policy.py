@@ -135,10 +135,11 @@ def being_edited(tmp_path):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         at = f"127.0.0.1:{free.getsockname()[1]}"
+    path = os.pathsep.join([str(tmp_path / "src"), str(ROOT / "tools")])
     serving = subprocess.Popen(
         [sys.executable, "-m", "mkdocs", "serve", "--dev-addr", at],
         cwd=tmp_path,
-        env=os.environ | {"NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": str(tmp_path / "src")},
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": path},
         stderr=subprocess.PIPE,
         text=True,
     )
