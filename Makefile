@@ -12,8 +12,8 @@ VERSION = $(shell sed -n 's/^torch==//p' constraints.txt)
 PIP_INSTALL = -m pip install -q
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Where a machine is so busy that mypy's workers do not begin within three seconds, mypy ends with 2: then without them.
-# A file of tests is one process's, since its tests share what is slow to make.
-SIDE_BY_SIDE = -n 2 --dist loadfile --no-loadscope-reorder
+# A file of tests is one process's, since its tests share what is slow to make. The files with most tests begin.
+SIDE_BY_SIDE = -n 2 --dist loadfile
 # The tests start some 200 processes: what they import is compiled once, whatever the environment says.
 unexport PYTHONDONTWRITEBYTECODE
 # Silences a notice about MkDocs 2, which constraints.txt keeps out.

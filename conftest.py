@@ -36,47 +36,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# The files that take longest, 70 to 10 seconds of the processor: of `make test`, then of `make test-rest`. A file is
-# one process's, and begun last, it would run while the other process has nothing left to do. The first of test-rest
-# needs no built site: it runs while the other process builds it, and neither waits.
-LONGEST_FIRST = {
-    name: place
-    for place, name in enumerate(
-        (
-            "test_command_run.py",
-            "test_plugin_terminal.py",
-            "22-sharded-and-compiled.ipynb",
-            "test_values.py",
-            "test_recordings.py",
-            "12-unfinished-reduction.ipynb",
-            "test_clean.py",
-            "19-catch-it-before-the-gpu.ipynb",
-            "test_plugin_in_sessions.py",
-            "test_plugin_distributed.py",
-            "test_multiprocessing.py",
-            "test_robustness.py",
-            "test_processors.py",
-            "test_every_trace.py",
-            "test_lessons_can_fail.py",
-            "test_accessibility_on_a_laptop.py",
-            "test_accessibility_on_a_phone.py",
-            "test_doctor_in_browser.py",
-            "test_every_module_and_optimizer.py",
-            "test_search_in_browser.py",
-            "test_content_security_policy.py",
-            "test_cause_pages.py",
-            "test_error_index.py",
-            "test_storing.py",
-            "test_causes.py",
-            "test_examples.py",
-            "test_guard.py",
-            "test_names.py",
-            "test_ranks.py",
-            "test_catch_it_in_ci.py",
-            "test_action.py",
-        )
-    )
-}
 
 _started_before = itertools.count()
 
@@ -162,7 +121,6 @@ def images(outputs: list[NotebookNode]) -> list[str]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: LONGEST_FIRST.get(item.path.name, len(LONGEST_FIRST)))  # the others as they come
     cells = [item for item in items if isinstance(item, IPyNbCell)]
     if not cells or os.environ.get("SAMEDEVICE_GPUS") != "real":
         return
