@@ -60,7 +60,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 class Part(Protocol):
     """A file that stands in for some of PyTorch's functions, classes and attributes while a simulation runs."""
 
-    def replacements(self) -> Iterator[tuple[Any, str, Any]]:
+    def replacements(self) -> Iterator[tuple[object, str, object]]:
         """What to put in place of what: (owner, name, replacement)."""
 
 
@@ -197,7 +197,7 @@ class _Session:
         self.lock = threading.RLock()
         self._running: set[object] = set()
         self._devices = 0
-        self._changed: list[tuple[Any, str, Any]] = []
+        self._changed: list[tuple[object, str, object]] = []
         self._default_device: Any = None
 
     def enter(self, token: object, count: int | None, rng: str | None) -> None:
@@ -259,7 +259,7 @@ class _Session:
         )
         wrapping.meet_left_over()
 
-    def replace(self, replacements: Iterator[tuple[Any, str, Any]]) -> None:
+    def replace(self, replacements: Iterator[tuple[object, str, object]]) -> None:
         """Put replacements in place until the simulation ends."""
         for owner, name, replacement in replacements:
             self._changed.append((owner, name, vars(owner).get(name, ABSENT)))

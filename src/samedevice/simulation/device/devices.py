@@ -9,6 +9,7 @@ import os
 from typing import Any, NoReturn
 
 import torch
+from torch.types import Device
 
 from samedevice.simulation import state
 from samedevice.simulation.class_stand_ins import Face, face
@@ -195,14 +196,14 @@ def refuse_absent(device: torch.device) -> None:
         )
 
 
-def is_index(device: Any) -> bool:
+def is_index(device: Device) -> bool:
     """Tell whether PyTorch takes this for a GPU's index: an int, also one of NumPy's (THPUtils_checkLong); no bool."""
     if isinstance(device, int):
         return not isinstance(device, bool)
     return type(device).__module__ == "numpy" and isinstance(device, numbers.Integral)
 
 
-def resolve(device: Any) -> torch.device:
+def resolve(device: Device) -> torch.device:
     """The device that a request means: "cuda", 1, torch.device("cuda:1"), "cpu"; "cuda" is the current one."""
     if type(device) is not str and type(device) is not _torch_device and is_index(device):
         if device < 0:

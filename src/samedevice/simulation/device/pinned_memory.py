@@ -90,7 +90,7 @@ def _empty_cache() -> None:
     state.now.pinned_waiting.clear()
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
+def replacements() -> Iterator[tuple[object, str, object]]:
     """What to put in place of what: (owner, name, replacement)."""
     for name, function in (
         ("_cuda_hostMemoryStats", _stats),

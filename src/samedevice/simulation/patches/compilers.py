@@ -18,6 +18,7 @@ from typing import Any
 import torch
 
 from samedevice.simulation import state
+from samedevice.simulation.calls import Arguments, Keywords, Overload
 from samedevice.simulation.device import devices
 from samedevice.simulation.patches import dynamo, torch_dynamo
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
@@ -29,7 +30,7 @@ _get = torch.nn.Module.__getattr__
 _told = False
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
+def replacements() -> Iterator[tuple[object, str, object]]:
     """What to put in place of what: (owner, name, replacement)."""
     yield sys.modules[__name__], "_told", False
     yield torch, "compile", compile_
@@ -108,7 +109,7 @@ def _known_to_torchscript() -> Iterator[None]:
 
 
 @functools.wraps(_trace)
-def trace(func: Any, example_inputs: Any = None, *args: Any, **kwargs: Any) -> Any:
+def trace(func: Overload, example_inputs: Any = None, *args: Any, **kwargs: Any) -> Any:
     _tell("torch.jit.trace")
     named = kwargs.get("example_kwarg_inputs")
     # torch/jit/_trace.py, _trace_impl
@@ -211,7 +212,7 @@ def _get_of_torchscript(module: Any, name: str) -> Any:
 
 
 @functools.wraps(_export)
-def export(mod: Any, args: Any, kwargs: Any = None, **options: Any) -> Any:
+def export(mod: Any, args: Arguments, kwargs: Keywords | None = None, **options: Any) -> Any:
     if not options.get("strict"):
         return _export(mod, args, kwargs, **options)
     state = [*mod.parameters(), *mod.buffers()] if isinstance(mod, torch.nn.Module) else []

@@ -17,7 +17,6 @@ from torch.backends.cuda import cuFFTPlanCache, cuFFTPlanCacheManager
 
 from samedevice.simulation import state
 from samedevice.simulation.device import devices, events, generators, pinned_memory, properties, streams, sync_debug
-from samedevice.simulation.device.properties import NAME as NAME
 from samedevice.simulation.patches import (
     autocast,
     compilers,
@@ -42,7 +41,7 @@ def _no_fused_kernel(params: Any, debug: bool = False) -> bool:
     return False
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
+def replacements() -> Iterator[tuple[object, str, object]]:
     """What to put in place of what: (owner, name, replacement)."""
     parts = properties, streams, events, memory, pinned_memory, generators, autocast, compilers, cublas
     for part in (only_with_cuda, *parts):
@@ -138,7 +137,7 @@ def _nothing(*args: Any, **kwargs: Any) -> None:
     """Nothing to do: every simulated operation is finished when it returns, and nothing is kept in reserve."""
 
 
-def _preferred(setter: str, getter: str) -> Iterator[tuple[Any, str, Any]]:
+def _preferred(setter: str, getter: str) -> Iterator[tuple[object, str, object]]:
     """torch.backends.cuda.preferred_linalg_library and preferred_blas_library: the choice is kept and read back."""
     choose, chosen = getattr(torch._C, setter), [getattr(torch._C, getter)()]
 
@@ -155,7 +154,7 @@ def _preferred(setter: str, getter: str) -> Iterator[tuple[Any, str, Any]]:
 _ARCHITECTURES = "sm_75 sm_80 sm_86 sm_90 sm_100 sm_120"
 
 
-def _cudnn() -> Iterator[tuple[Any, str, Any]]:
+def _cudnn() -> Iterator[tuple[object, str, object]]:
     """What torch.backends.cudnn says of a build with cuDNN.
 
     Nothing is computed by it, so nn.LSTM and its kin are told not to lay out their weights for it.
@@ -193,7 +192,7 @@ def _cudnn_library() -> types.SimpleNamespace:
     )  # fmt: skip
 
 
-def _cufft() -> Iterator[tuple[Any, str, Any]]:
+def _cufft() -> Iterator[tuple[object, str, object]]:
     """torch.backends.cuda.cufft_plan_cache: each GPU's holds nothing, and its limit is kept and read back."""
     limits: dict[int, int] = {}
     attribute: Any = type(vars(cuFFTPlanCache)["size"])

@@ -20,6 +20,6 @@ class _ExecutionEngine:
         _engine.queue_callback(in_backward.at_the_end(callback))
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
+def replacements() -> Iterator[tuple[object, str, object]]:
     """What to put in place of what: (owner, name, replacement)."""
     yield Variable, "_execution_engine", _ExecutionEngine()

@@ -124,7 +124,7 @@ def _metadata() -> dict[str, Callable[..., Any]]:
     return {"_cuda_getMemoryMetadata": lambda: written[0], "_cuda_setMemoryMetadata": write}
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
+def replacements() -> Iterator[tuple[object, str, object]]:
     """What to put in place of what: (owner, name, replacement)."""
     in_c = {
         "_cuda_memoryStats": stats, "_accelerator_getDeviceStats": _accelerator_stats,

@@ -33,7 +33,7 @@ _BEGIN = (
 )
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
+def replacements() -> Iterator[tuple[object, str, object]]:
     """What to put in place of what: (owner, name, replacement)."""
     yield multiprocessing.spawn, "get_preparation_data", get_preparation_data
     yield multiprocessing.reduction.ForkingPickler, "reducer_override", reducer_override

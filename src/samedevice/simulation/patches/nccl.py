@@ -18,7 +18,7 @@ _REDUCE: tuple[Callable[[torch.Tensor], torch.Tensor], ...] = (  # nccl.h, ncclR
 )
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
+def replacements() -> Iterator[tuple[object, str, object]]:
     """What to put in place of what: (owner, name, replacement)."""
     major, minor, patch = _VERSION
     for name, function in (

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 
 from samedevice.simulation import state
+from samedevice.simulation.calls import Arguments, Keywords, Overload
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.patches import tensor_options
 from samedevice.simulation.tensor import dispatch
@@ -28,7 +29,7 @@ if available:
     from torch.distributed import HashStore, ProcessGroup
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
+def replacements() -> Iterator[tuple[object, str, object]]:
     """What to put in place of what: (owner, name, replacement)."""
     for name in _OF_LISTS if available else ():
         yield ProcessGroup, name, _looking_into_lists(name, getattr(ProcessGroup, name))
@@ -40,7 +41,7 @@ def start() -> None:
         state.now.carried_out.update(dict.fromkeys(NAMESPACES, collective))
 
 
-def collective(func: Any, args: Any, kwargs: Any) -> Any:
+def collective(func: Overload, args: Arguments, kwargs: Keywords | None) -> Any:
     """Run a collective of tensors on a GPU with gloo; NotImplemented where the group has another backend for them."""
     names = (argument.name for argument in func._schema.arguments)
     arguments = dict(zip(names, args, strict=False)) | (kwargs or {})
@@ -63,7 +64,7 @@ def collective(func: Any, args: Any, kwargs: Any) -> Any:
     return dispatch.run(func, (), arguments | {named: used.boxed()}, place)
 
 
-def _run_named(func: Any, arguments: dict[str, Any], named: str, group: Any, place: torch.device) -> Any:
+def _run_named(func: Overload, arguments: dict[str, Any], named: str, group: Any, place: torch.device) -> Any:
     """Run a functional collective, which knows its group by name, with another group."""
     name = f"{arguments[named]}, for GPUs"
     torch._C._distributed_c10d._register_process_group(name, group)

@@ -20,7 +20,7 @@ from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 _NAME = "torch._dynamo"
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
+def replacements() -> Iterator[tuple[object, str, object]]:
     """What to put in place of what: (owner, name, replacement)."""
     module = sys.modules.get(_NAME)
     if module is not None:

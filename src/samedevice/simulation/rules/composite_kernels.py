@@ -20,6 +20,7 @@ from typing import Any
 import torch
 
 from samedevice.simulation import state
+from samedevice.simulation.calls import Overload
 
 Kernel = Callable[..., Any]
 
@@ -79,7 +80,7 @@ def replace(kernels: Iterable[tuple[str, Kernel]], key: str) -> None:
             register(name, key, kernel, False)
 
 
-def of(operator: Any) -> Kernel | None:
+def of(operator: Overload) -> Kernel | None:
     """The kernel in front of `operator`, if there is one."""
     return _kernels.get(operator)
 

@@ -22,7 +22,7 @@ _increment, _decrement = torch._C._vmapmode_increment_nesting, torch._C._vmapmod
 running = 0
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
+def replacements() -> Iterator[tuple[object, str, object]]:
     """What to put in place of what: (owner, name, replacement)."""
     yield torch._C, "_vmapmode_increment_nesting", _begin
     yield torch._C, "_vmapmode_decrement_nesting", _end

@@ -21,7 +21,7 @@ _WRAPPERS = (
 )
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
+def replacements() -> Iterator[tuple[object, str, object]]:
     """What to put in place of what: (owner, name, replacement)."""
     for module, name, part in _WRAPPERS:
         kind = getattr(sys.modules.get(module), name, None)

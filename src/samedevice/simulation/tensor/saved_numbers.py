@@ -3,8 +3,8 @@
 Most operators let a CPU tensor of no dimensions join. Autograd saves it, and a few formulas make a mask of it, which is
 on the CPU too and which their next operator refuses (torch/csrc/autograd/FunctionsManual.cpp, pow_backward_exponent and
 copysign_tensor_self_backward). C++ alone holds the mask, so it would be taken for a tensor that C++ made on the GPU
-(made_inside.py). That is why a kernel in front of these operators has autograd save the number as one of the program's
-(ownership.py). Such a number is always the first argument: as the second one it is computed with on the GPU.
+(Note [Made inside]). That is why a kernel in front of these operators has autograd save the number as one of the
+program's (ownership.py). Such a number is always the first argument: as the second one it is computed with on the GPU.
 """
 
 from collections.abc import Callable

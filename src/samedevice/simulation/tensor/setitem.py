@@ -19,7 +19,7 @@ from samedevice.simulation.tensor.transfers import move
 _setitem = torch.Tensor.__setitem__
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
+def replacements() -> Iterator[tuple[object, str, object]]:
     """What to put in place of what: (owner, name, replacement)."""
     yield torch.Tensor, "__setitem__", setitem
 

@@ -24,6 +24,7 @@ from samedevice.simulation.device.devices import CPU, device_of, in_forked_child
 from samedevice.simulation.rules import dtypes, made_inside
 from samedevice.simulation.tensor import classes, dtensor, functorch, sparse
 
+# See Note [Below the key] in dispatch.py.
 below = torch._C._DisableTorchDispatch
 call_below = torch._C._disabled_torch_dispatch_impl  # the same for one call, and faster
 in_inference_mode, _inference_mode = torch.is_inference_mode_enabled, torch._C._InferenceMode
