@@ -6,7 +6,7 @@ programs.py    what is asked of small programs (tests/conformance/programs)
 questions.py   what is asked in single lines, right and wrong (tests/conformance/questions)
 optimizers.py  PyTorch's own optimizers and their options (optim_db), with parameters together and apart
 modules.py     PyTorch's own modules (module_db), with model and inputs together and apart
-errors.py      the text of an error, and which errors are no answers about devices
+errors.py      the text of an error, and which errors say nothing about devices
 __main__.py    asks, in processes of their own, and writes tests/conformance/torch-VERSION-*.gz
 record.sh      on real GPUs where the machine has some; else over runtime.c and nothings.py, a CUDA without a GPU
 

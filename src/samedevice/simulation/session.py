@@ -11,32 +11,40 @@ import torch
 
 from samedevice.simulation import stand_ins, state
 from samedevice.simulation.decorated import inside
-from samedevice.simulation.device import devices
+from samedevice.simulation.device import devices, events, generators, pinned_memory, properties, streams
 from samedevice.simulation.patches import (
+    autocast,
     autograd,
     comm,
+    compilers,
     composite,
+    cublas,
     cuda,
     dlpack,
     execution_engine,
     foreach,
     higher_order,
     library,
+    memory,
     multiprocessing,
     nccl,
     nn,
+    only_with_cuda,
     process_group_gloo,
     process_group_nccl,
     split_group,
     storage,
     tensor_types,
     torch_dispatch_mode,
+    torch_dynamo,
     torch_ops,
     torchscript_files,
+    warned_lines,
 )
 from samedevice.simulation.rules import composite_checks, composite_kernels, linear_algebra
 from samedevice.simulation.stand_ins import ABSENT
 from samedevice.simulation.tensor import (
+    allocation,
     batched_gradients,
     dtensor,
     factories,
@@ -80,6 +88,17 @@ _PARTS: tuple[Part, ...] = (
     foreach,
     higher_order,
     tensor_types,
+    only_with_cuda,  # refuses what a build with CUDA has; those that come later have more to say of some
+    properties,
+    streams,
+    events,
+    memory,
+    pinned_memory,
+    generators,
+    autocast,
+    compilers,
+    torch_dynamo,
+    cublas,
     cuda,
     comm,
     nccl,
@@ -244,8 +263,8 @@ class _Session:
         devices.power_on()
         for part in _PARTS:
             self.replace(part.replacements())
-        cuda.start()
-        process_group_gloo.start()
+        for starting in (allocation, torch_dynamo, warned_lines, cuda, process_group_gloo):
+            starting.start()
         composite_kernels.start(
             kernel for part in (composite, composite_checks, nn, linear_algebra) for kernel in part.kernels()
         )
@@ -270,8 +289,8 @@ class _Session:
             while state.now.libraries:
                 state.now.libraries[-1]._destroy()
                 state.now.libraries.pop()
-            cuda.stop()
-            fake.stop()
+            for stopping in (autocast, torch_dynamo, warned_lines, fake):
+                stopping.stop()
         finally:
             while self._changed:
                 _put(*self._changed[-1])

@@ -216,7 +216,7 @@ def resolve(device: Device) -> torch.device:
 
 
 def device_of(tensor: torch.Tensor) -> torch.device:
-    """Where a tensor is: what a simulated tensor carries, else what torch says. The CPU is always the object CPU."""
+    """The device of a tensor: what a simulated one carries, else what torch says. The CPU is always the object CPU."""
     device: torch.device | None = getattr(tensor, "_samedevice_device", None)
     if device is not None:
         return device
@@ -232,7 +232,7 @@ _torch_device = torch.device
 
 
 class _DeviceFace(Face):
-    """For torch.device, which cannot be subclassed: an int is a GPU, all else is torch's own."""
+    """What stands for torch.device, which cannot be subclassed: an int is a GPU, all else is torch's own."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> torch.device:
         if len(args) == 1 and not kwargs and is_index(args[0]):

@@ -71,7 +71,6 @@ def passed(args: Arguments, kwargs: Keywords | None) -> torch.Generator | None:
 
 
 cpu_generator = torch.Generator
-_seed_cpu_generator = torch.Generator.manual_seed
 
 # The generators of GPUs by the address of the C++ generator that they are.
 _by_address: "weakref.WeakValueDictionary[int, Generator]" = weakref.WeakValueDictionary()
@@ -145,7 +144,7 @@ class Generator(torch.Generator):
         return self
 
     def __reduce__(self) -> Any:
-        """As torch/csrc/Generator.cpp has it: pickled here, it can be loaded where CUDA is real."""
+        """Reduce as torch/csrc/Generator.cpp does: pickled here, it can be loaded where CUDA is real."""
         return torch.Generator, (self.device,), (self._seed, self._offset, self.get_state())
 
     def __setstate__(self, state: tuple[int, int, torch.Tensor]) -> None:
@@ -201,7 +200,7 @@ def _new(cls: type, device: Device = "cpu", *args: Any, **kwargs: Any) -> torch.
 
 
 class _GeneratorFace(Face):
-    """For torch.Generator: makes a CPU's or a GPU's."""
+    """What stands for torch.Generator: it makes a CPU's or a GPU's."""
 
     for_derived: ClassVar[dict[str, Any]] = {"__new__": _new}
 

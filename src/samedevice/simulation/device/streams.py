@@ -32,7 +32,7 @@ original, _event = torch.Stream, torch.Event
 
 
 class _Face(Face):
-    """For torch.Stream and torch.Event: those of the CPU are PyTorch's own."""
+    """What stands for torch.Stream and torch.Event: those of the CPU are PyTorch's own."""
 
     def __call__(self, device: Device = None, *args: Any, **kwargs: Any) -> Any:
         if "stream_id" not in kwargs and device is not None and torch.device(device).type != "cuda":

@@ -42,7 +42,7 @@ def set_level(given: Any) -> None:
 
 
 def wait() -> None:
-    """To be called where CUDA would wait."""
+    """Warn or raise, as the level says: the CPU would wait here."""
     if state.now.sync_debug_level == 2:
         raise RuntimeError(_TEXT)
     if state.now.sync_debug_level == 1:
@@ -55,7 +55,7 @@ def warn(text: str) -> None:
 
 
 def copies(source: torch.Tensor, device: torch.device, non_blocking: bool) -> None:
-    """To be called before a copy of `source` to `device`."""
+    """Warn or raise if the CPU would wait for this copy of `source` to `device`."""
     if (
         state.now.sync_debug_level
         and not non_blocking

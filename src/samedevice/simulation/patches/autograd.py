@@ -29,7 +29,7 @@ _backward_boxed: Any = getattr(BackwardCFunction, "apply_boxed", None)  # since 
 _register_hook_of_node = _HookMixin._register_hook
 _swap_tensors = torch.utils.swap_tensors
 
-# Of a type in an error (errors.type_in_errors), what is of the CPU.
+# The part of a type in an error (errors.type_in_errors) that is the CPU's.
 _MODIFIED = re.compile(r"(?<=has been modified by an inplace operation: \[)(torch\.|CPU)")
 
 

@@ -20,7 +20,7 @@ import torch
 from samedevice.simulation import state
 from samedevice.simulation.calls import Arguments, Keywords, Overload
 from samedevice.simulation.device import devices
-from samedevice.simulation.patches import dynamo, torch_dynamo
+from samedevice.simulation.patches import dynamo
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 
 _compile, _script, _export = torch.compile, torch.jit.script, torch.export.export
@@ -40,7 +40,6 @@ def replacements() -> Iterator[tuple[object, str, object]]:
     yield torch.jit, "freeze", freeze
     yield torch.jit, "optimize_for_inference", optimize_for_inference
     yield torch.export, "export", export
-    yield from torch_dynamo.replacements()
     # torch.compiler.reset ends CUDA graphs: torch/_inductor/cudagraph_trees.py imports this where CUDA is built.
     state = "_cuda_CUDAAllocator_AllocatorState"
     yield torch._C, state, getattr(torch._C, state, object)

@@ -118,7 +118,7 @@ def _on_one(compose: Kernel, *args: Any, **kwargs: Any) -> Any:
 def _one_hot(compose: Kernel, inputs: Tensor, num_classes: Any = -1) -> Any:
     """native/Onehot.cpp: of a tensor with the Python key it makes comparisons, on CUDA numbers in zeros.
 
-    Of a class that there is not, scatter_ says so.
+    If a class is not there, scatter_ says so.
     """
     is_plain = isinstance(inputs, SimulatedTensor) and not functorch.is_wrapped(inputs)
     if not is_plain or inputs.dtype is not torch.long or device_of(inputs) is CPU:

@@ -104,7 +104,7 @@ def _enable(value: bool) -> None:
 
 
 def _record_history(enabled: str | None, *args: Any) -> None:
-    """There is none to record; to switch it off is what PyTorch does too where it is off."""
+    """Refuse to record a history; a program may switch it off, as it may with PyTorch where it is off."""
     if enabled is not None:
         _refused("it has no history to record")()
 

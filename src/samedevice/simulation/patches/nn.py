@@ -78,7 +78,7 @@ def _recurrent(compose: Kernel, inputs: Tensor, hidden: _Hidden, parameters: Seq
 def _lstm(
     compose: Kernel, inputs: Tensor, hidden: _Hidden, parameters: Sequence[Tensor], has_biases: bool, *rest: Any
 ) -> Any:
-    """As above; without biases it is composed of other operators, for oneDNN's backward then ends the process."""
+    """Check as above; without biases compose other operators, because oneDNN's backward would end the process."""
     if has_biases or device_of(inputs) is CPU:
         return _recurrent(compose, inputs, hidden, parameters, has_biases, *rest)
     enabled = torch._C._get_mkldnn_enabled()

@@ -234,7 +234,7 @@ def _match(name: str, expected: torch.Tensor, items: Sequence[torch.Tensor]) -> 
 def _with_carriers(original: Any) -> Any:
     """A function of C++ that holds tensors and a group; of tensors on the CPU, the group itself refuses them."""
 
-    # Of a class, to ask for `__annotations__` makes some, which it would keep.
+    # A class that is asked for `__annotations__` makes some, and would keep them.
     @functools.wraps(original, ("__module__", "__name__", "__qualname__", "__doc__"))
     def function(*args: Any, **kwargs: Any) -> Any:
         tensors = itertools.chain(*(x for x in (*args, *kwargs.values()) if isinstance(x, (list, tuple))))

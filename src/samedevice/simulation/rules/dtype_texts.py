@@ -28,7 +28,7 @@ def text_of_cuda(operator: Overload, args: Arguments, text: str) -> str | None:
 
 
 def text_of_cuda_composed(operator: Overload, args: Arguments, text: str) -> str | None:
-    """As `text_of_cuda`, for embedding, which looks at its indices before it is composed of others."""
+    """Do as `text_of_cuda` for embedding, which looks at its indices before it is composed of others."""
     if operator is not torch.ops.aten.embedding.default or device_of(args[1]) is CPU:
         return None
     return text_of_cuda(operator, args, text)

@@ -63,7 +63,7 @@ def _tell_of_copies(func: Overload, args: Arguments) -> None:
 
 
 def _judge(func: Overload, operands: list[Operand], args: Arguments, kwargs: Keywords) -> Any:
-    """As `judge`, for operands of which two are on different devices."""
+    """Judge operands of which two are on different devices."""
     if any(operand.device.type == "meta" for operand in operands):
         # The dispatcher prefers meta to CUDA, and functions for meta tensors (torch/_refs) compare for themselves.
         for key in (_KEYS.Meta, *COMPOSED):
@@ -148,9 +148,9 @@ def operands_of(func: Overload, args: Arguments, kwargs: Keywords) -> list[Opera
 
 
 def _places(func: Overload, args: Arguments, kwargs: Keywords) -> Iterator[tuple[Any, Any, Any]]:
-    """Where the tensors of a call are, as (argument of the schema, holder, key), so that nothing more holds them.
+    """Yield where the tensors of a call are, as (argument of the schema, holder, key), so that nothing more holds them.
 
-    And the numbers that stand for tensors: to C++ each is a 0-dim tensor on the CPU.
+    So are the numbers that stand for tensors: to C++ each is a 0-dim tensor on the CPU.
     """
     for index, argument in enumerate(func._schema.arguments):
         holder: Any

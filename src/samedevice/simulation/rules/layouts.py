@@ -44,7 +44,7 @@ _call_below = torch._C._disabled_torch_dispatch_impl  # see Note [Below the key]
 def judge(
     kind: str, operator: Operator | None, func: Overload, operands: list[Operand], args: Arguments, kwargs: Keywords
 ) -> Any:
-    """As judgement.judge, for operands of which at least one has a layout of this kind."""
+    """Do what judgement.judge does for operands of which at least one has a layout of this kind."""
     kernel = operator.kernels.get(f"{kind}CUDA") if operator is not None else None
     if operator is None or kernel is None:
         if operator is not None and kind == COMPRESSED and operator.name in sparse_checks.COMPOSED_OF_COMPRESSED:

@@ -239,7 +239,7 @@ def _wrapped(operator: Operator, result: Any, args: Arguments, device: torch.dev
 
 
 def _with_views(function: Any, types: Types, args: Arguments, kwargs: Keywords) -> Any:
-    """As `call_below`, with the keys on that resolve conjugated and negated views."""
+    """Do what `call_below` does, with the keys on that resolve conjugated and negated views."""
     with _with_keys(_included(), _ABOVE_BUT_VIEWS):
         return function(*args, **kwargs)
 
@@ -277,7 +277,7 @@ def _is_in_place(func: Overload) -> bool:
 
 
 def _named(kwargs: Keywords, home: torch.device) -> tuple[torch.device, Any]:
-    """Where the result of an operator lives that names a device, and the arguments to compute it with on the CPU.
+    """The device of what an operator makes that names a device, and the arguments to compute it with on the CPU.
 
     The CPU is what C++ takes a simulated tensor's device for: unless the program named it, `home` is meant.
     """

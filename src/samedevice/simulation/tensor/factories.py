@@ -67,7 +67,7 @@ def _layout(name: str, kwargs: Keywords) -> torch.layout | None:
 
 @functools.cache
 def _places() -> list[tuple[Any, str]]:
-    """Where the functions that take a default device are found."""
+    """The owners and names of the functions that take a default device."""
     constructors = _device_constructors()
     return [
         (owner, name)
@@ -198,7 +198,7 @@ def _check_alias(source: Any, named: Any, copy: bool) -> None:
 
 
 def _of_default_type(args: Arguments, kwargs: Keywords) -> torch.device | None:
-    """The default type's device, where neither a default device nor an argument says another."""
+    """The default type's device; None where a default device or an argument says another."""
     given = any(isinstance(x, torch.Tensor) for x in (*args, *kwargs.values()))
     return None if given or _has_default_device() else state.now.default_type
 
@@ -270,7 +270,7 @@ def _unless_drawn(original: Any, args: Arguments, kwargs: Keywords, device: torc
 def moved_data(made: torch.Tensor, data: Any) -> torch.Tensor:
     """What was made on the CPU of a program's data, in memory of its own, as a move to a GPU gives it.
 
-    Of an array and of whatever else has memory, PyTorch makes a tensor in that memory, and copies it to the GPU
+    PyTorch makes a tensor in the memory of an array, or of whatever else has memory, and copies it to the GPU
     (torch/csrc/utils/tensor_new.cpp, internal_new_from_data). Numbers and lists have none, and storages are taken over.
     """
     return made if not data or isinstance(data[0], _OF_NO_ARRAY) else made.detach().clone()

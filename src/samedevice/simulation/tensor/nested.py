@@ -71,7 +71,7 @@ def _made(original: Any, ts: Any, has_gradient: bool, device: Device = None, **k
 
 
 def _places(ts: Any) -> list[torch.device]:
-    """Where the parts are; lists of numbers become tensors on the CPU."""
+    """The devices of the parts; lists of numbers become tensors on the CPU."""
     parts = ts if isinstance(ts, list | tuple) else [ts]
     tensors = [[x for x in tree_leaves(part) if isinstance(x, torch.Tensor)] for part in parts]
     return [device_of(found[0]) if found else CPU for found in tensors]

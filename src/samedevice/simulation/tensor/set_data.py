@@ -1,4 +1,4 @@
-"""From a CPU tensor to a simulated one and back under the same Python object, as `parameter.data = moved` asks.
+"""Exchange of a CPU tensor for a simulated one, and back, under one Python object: `parameter.data = moved` asks it.
 
 The Python dispatch key of an existing tensor cannot be switched, so the C++ tensor under the Python object is exchanged
 for one that has it, or lacks it. On CUDA both are one tensor, so what belongs to it goes along: its version, its hooks,

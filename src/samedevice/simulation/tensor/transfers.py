@@ -1,4 +1,4 @@
-"""From one device to another: Tensor.to, .cuda, .cpu, .type, and the `.data` setter through which modules move.
+"""Moves from one device to another: Tensor.to, .cuda, .cpu, .type, and the `.data` setter through which modules move.
 
 A move is a copy with a gradient that flows back to where the tensor came from. A parameter moves in place: the object
 stays, what it holds is exchanged (Module.to does `param.data = moved`).

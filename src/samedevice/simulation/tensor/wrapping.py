@@ -123,7 +123,7 @@ def pass_on(tensor: torch.Tensor, other: Any) -> None:
 
 
 def wrap_new(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
-    """As `wrap`, of what an operator computed from usual tensors on this GPU, if it is one of these too."""
+    """Wrap what an operator computed from usual tensors on this GPU, if it is a usual tensor too."""
     wrapped = _make_subclass(classes.simulated, tensor)
     wrapped._samedevice_device = device
     memory.made(_storage(tensor), device.index)
@@ -131,7 +131,7 @@ def wrap_new(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
 
 
 def wrap_view(view: torch.Tensor, device: torch.device) -> torch.Tensor:
-    """As `wrap`, of what an operator made of the memory of a usual tensor on this GPU: it is of the same kind."""
+    """Wrap what an operator made of the memory of a usual tensor on this GPU: it is a usual tensor too."""
     wrapped = _make_subclass(classes.simulated, view)
     wrapped._samedevice_device = device
     return wrapped
