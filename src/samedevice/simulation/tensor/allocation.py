@@ -7,24 +7,19 @@ build without CUDA raises.
 """
 
 import functools
-import warnings
 from typing import Any
 
 import torch
 from torch.types import Device
 
-from samedevice.simulation import state
 from samedevice.simulation.device.devices import resolve
+from samedevice.simulation.kernels import registering
 from samedevice.simulation.tensor.wrapping import wrap
 
 
 def start() -> None:
     """Put the kernels in place; on a build with CUDA, over its own."""
-    library = torch.library.Library("aten", "IMPL")
-    state.now.libraries.append(library)
-    register: Any = library.m.impl  # no kernel of a program's, which patches/library.py would look after
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Warning only once for all operators")  # that a kernel was there before
+    with registering() as register:
         register("empty.memory_format", "CUDA", _empty, False)
         register("empty_strided", "CUDA", _empty_strided, False)
         register("_efficientzerotensor", "CUDA", _zeros_without_memory, False)

@@ -7,14 +7,13 @@ gradient has to leave a nested tensor through a dense one, whose history ends th
 """
 
 import functools
-import warnings
 from typing import Any, NoReturn
 
 import torch
 from torch.utils._pytree import tree_map_only
 
-from samedevice.simulation import state
 from samedevice.simulation.calls import Overload
+from samedevice.simulation.kernels import registering
 from samedevice.simulation.rules import judgement
 from samedevice.simulation.tensor.classes import Twin, assign
 from samedevice.simulation.tensor.dispatch import NO_GRADIENTS_OF_NESTED
@@ -56,11 +55,7 @@ _Claiming.__module__ = "torch"
 
 def start() -> None:
     """Put the kernels in place, in front of PyTorch's own, before the first nested tensor on a GPU is made."""
-    library = torch.library.Library("aten", "IMPL")
-    state.now.libraries.append(library)
-    register: Any = library.m.impl
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Warning only once for all operators")  # that a kernel was there before
+    with registering() as register:
         for operator, kernel in _kernels():
             register(operator.name(), _KEY, kernel, True)
 

@@ -14,8 +14,8 @@ import torch
 from torch._functorch.autograd_function import enable_single_level_autograd_function
 from torch.autograd.function import _SingleLevelFunction
 
-from samedevice.simulation import state
 from samedevice.simulation.device.devices import CPU, device_of
+from samedevice.simulation.kernels import registering
 from samedevice.simulation.tensor.ownership import is_plain, owned
 from samedevice.simulation.tensor.wrapping import wrap
 
@@ -28,11 +28,9 @@ _kernels = [(operator, torch.library.get_kernel(operator, _KEY).call_boxed) for 
 
 def start() -> None:
     """Put the kernels in place."""
-    library = torch.library.Library("aten", "IMPL")
-    state.now.libraries.append(library)
-    register: Any = library.m.impl  # without the bookkeeping of Library.impl
-    for operator, kernel in _kernels:
-        register(operator.name(), _KEY, _saving(kernel), True)
+    with registering() as register:
+        for operator, kernel in _kernels:
+            register(operator.name(), _KEY, _saving(kernel), True)
 
 
 def _saving(kernel: Callable[..., Any]) -> Callable[..., Any]:
