@@ -16,7 +16,7 @@ from samedevice.simulation import state
 from samedevice.simulation.calls import Arguments, Keywords, Overload
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.patches import tensor_options
-from samedevice.simulation.tensor import dispatch
+from samedevice.simulation.tensor import dispatch, operators
 
 NAMESPACES = ("c10d", "_c10d_functional", "_c10d_functional_autograd")
 _GROUPS = ("process_group", "group_name", "group")  # what operators call the argument
@@ -58,10 +58,10 @@ def collective(func: Overload, args: Arguments, kwargs: Keywords | None) -> Any:
     _refuse(func._schema.name.partition("::")[2], arguments, group.size())
     used = for_gpus(group)
     if used is group:
-        return dispatch.run(func, (), arguments, place)
+        return dispatch.run(operators.of(func), (), arguments, place)
     if isinstance(arguments[named], str):
         return _run_named(func, arguments, named, used, place)
-    return dispatch.run(func, (), arguments | {named: used.boxed()}, place)
+    return dispatch.run(operators.of(func), (), arguments | {named: used.boxed()}, place)
 
 
 def _run_named(func: Overload, arguments: dict[str, Any], named: str, group: Any, place: torch.device) -> Any:
@@ -69,7 +69,7 @@ def _run_named(func: Overload, arguments: dict[str, Any], named: str, group: Any
     name = f"{arguments[named]}, for GPUs"
     torch._C._distributed_c10d._register_process_group(name, group)
     try:
-        return dispatch.run(func, (), arguments | {named: name}, place)
+        return dispatch.run(operators.of(func), (), arguments | {named: name}, place)
     finally:
         torch._C._distributed_c10d._unregister_process_group(name)
 

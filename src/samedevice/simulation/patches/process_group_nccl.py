@@ -28,7 +28,7 @@ from samedevice.simulation.device import devices, in_backward
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.patches import process_group_gloo, tensor_options
 from samedevice.simulation.rules import judgement
-from samedevice.simulation.tensor import dispatch
+from samedevice.simulation.tensor import dispatch, operators
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 from samedevice.simulation.tensor.wrapping import unwrap, wrap
 
@@ -185,7 +185,7 @@ def _collective(func: Overload, args: Arguments, kwargs: Keywords | None) -> Any
         return process_group_gloo.collective(func, args, kwargs)
     _refuse(func, arguments)
     places = map(device_of, judgement.tensors_of(args, kwargs))
-    return dispatch.run(func, (), arguments, next((place for place in places if place is not CPU), CPU))
+    return dispatch.run(operators.of(func), (), arguments, next((place for place in places if place is not CPU), CPU))
 
 
 def _carried_arguments(func: Overload, args: Arguments, kwargs: Keywords | None) -> dict[str, Any] | None:

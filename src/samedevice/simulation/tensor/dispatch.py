@@ -139,30 +139,29 @@ def _dispatch(
     if operator.draws:
         generator = generators.passed(args, kwargs)
         if generators.is_of_another_type(generator, device) and "generator" in (kwargs or {}):
-            compute = functools.partial(_undrawn, func, args, kwargs, device)
+            compute = functools.partial(_undrawn, operator, args, kwargs, device)
             return generators.unless_drawn(compute, generator, device)
         with generators.of(device, generator):
-            return run(func, args, kwargs, device)
-    return run(func, args, kwargs, device)
+            return run(operator, args, kwargs, device)
+    return run(operator, args, kwargs, device)
 
 
 def _undrawn(
-    func: Overload, args: Arguments, kwargs: Keywords | None, device: torch.device, generator: torch.Generator
+    operator: Operator, args: Arguments, kwargs: Keywords | None, device: torch.device, generator: torch.Generator
 ) -> Any:
     """What an operator gives with this generator; one that works in place leaves what its tensor holds."""
     kwargs = {**(kwargs or {}), "generator": generator}
-    if not _is_in_place(func):
-        return run(func, args, kwargs, device)
-    run(func, (wrap(unwrap(args[0]).clone(), device), *args[1:]), kwargs, device)
+    if not _is_in_place(operator.overload):
+        return run(operator, args, kwargs, device)
+    run(operator, (wrap(unwrap(args[0]).clone(), device), *args[1:]), kwargs, device)
     return args[0]
 
 
-def run(func: Overload, args: Arguments, kwargs: Keywords | None, device: torch.device) -> Any:
+def run(operator: Operator, args: Arguments, kwargs: Keywords | None, device: torch.device) -> Any:
     """Compute on the CPU, below the Python key; what is new lives on `device`."""
     if kwargs and kwargs.get("device") is not None:
         device, kwargs = _named(kwargs, device)
-    operator = operators.of(func)
-    met = state.now.met
+    func, met = operator.overload, state.now.met
     if met.inference and not in_inference_mode():
         if func is torch.ops.aten.detach.default and args[0].is_inference():
             return wrap(call_below(func._op, (), args, kwargs or {}), device, counts_versions=True)

@@ -253,9 +253,10 @@ def _made(original: Any, device: torch.device, *args: Any, **kwargs: Any) -> tor
 def _made_on_cpu(original: Any, args: Arguments, kwargs: Keywords, device: torch.device) -> torch.Tensor:
     """What a factory makes on the CPU, or on a device that PyTorch itself knows."""
     generator = kwargs.get("generator")
-    if generators.is_of_another_type(generator, device):
-        return _unless_drawn(original, args, kwargs, device)
-    generators.check_generator(generator, device)
+    if generator is not None:
+        if generators.is_of_another_type(generator, device):
+            return _unless_drawn(original, args, kwargs, device)
+        generators.check_generator(generator, device)
     made: torch.Tensor = original(*args, **kwargs)
     return ownership.owned(made) if functorch.is_wrapped(made) else made
 
