@@ -183,7 +183,6 @@ for _name in ("record", "wait", "query", "elapsed_time", "synchronize"):
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     for owner in (torch.cuda, torch.cuda.streams):
         yield owner, "Event", Event
     yield torch._C, "_CudaEventBase", _CudaEventBase

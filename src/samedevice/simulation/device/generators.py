@@ -254,7 +254,6 @@ def check_generator(generator: torch.Generator | None, device: torch.device) -> 
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     for owner in (torch, torch._C):  # it is pickled as torch._C.Generator
         yield owner, "Generator", GeneratorFace
     for module in (torch, torch.random):

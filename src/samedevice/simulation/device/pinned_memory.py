@@ -91,7 +91,6 @@ def _empty_cache() -> None:
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     for name, function in (
         ("_cuda_hostMemoryStats", _stats),
         ("_cuda_resetPeakHostMemoryStats", _reset_peak),

@@ -66,7 +66,6 @@ CudaDeviceProperties.__module__ = "torch._C"
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     of_each = [CudaDeviceProperties(index) for index in range(devices.count())]
     for owner in (torch.cuda, torch._C):
         yield owner, "_CudaDeviceProperties", CudaDeviceProperties

@@ -293,7 +293,6 @@ Stream.__module__ = ExternalStream.__module__ = "torch.cuda.streams"
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     for owner in (torch.cuda, torch.cuda.streams):
         for stand_in in (Stream, ExternalStream):
             yield owner, stand_in.__name__, stand_in

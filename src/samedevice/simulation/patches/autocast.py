@@ -35,7 +35,6 @@ _lock = threading.Lock()
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     yield torch, "set_autocast_enabled", set_autocast_enabled
     yield torch, "clear_autocast_cache", clear_autocast_cache
 

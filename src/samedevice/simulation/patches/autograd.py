@@ -34,7 +34,6 @@ _MODIFIED = re.compile(r"(?<=has been modified by an inplace operation: \[)(torc
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     for name in ("grad", "_grad"):  # two names of one in C++
         yield torch.Tensor, name, property(_get_grad, _set_grad, _grad.__delete__, _grad.__doc__)
     yield torch.Tensor, "register_hook", register_hook

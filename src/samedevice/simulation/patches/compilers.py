@@ -31,7 +31,6 @@ _told = False
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     yield sys.modules[__name__], "_told", False
     yield torch, "compile", compile_
     yield torch.jit, "script", script

@@ -18,7 +18,6 @@ _LT_WORKSPACE = 2**20
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     for name, function in {**_tunable(), **_workspaces()}.items():
         yield torch._C, f"_cuda_{name}", function
 

@@ -35,7 +35,6 @@ def _no_fused_kernel(params: Any, debug: bool = False) -> bool:
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     yield torch, "device", devices.DeviceFace
     in_c = {
         "_cuda_init": devices.use, "_cuda_getDeviceCount": devices.ask, "_cuda_getDevice": devices.current,

@@ -23,7 +23,6 @@ _CPU, _CUDA = 1, 2
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     yield torch._C, "_to_dlpack", to_dlpack
     for owner in (torch, torch.utils.dlpack):  # each has it by name
         yield owner, "to_dlpack", to_dlpack

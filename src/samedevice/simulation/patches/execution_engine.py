@@ -21,5 +21,4 @@ class _ExecutionEngine:
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     yield Variable, "_execution_engine", _ExecutionEngine()

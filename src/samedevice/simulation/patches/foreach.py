@@ -13,7 +13,6 @@ _group = torch._C._group_tensors_by_device_and_dtype
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     yield torch._C, "_group_tensors_by_device_and_dtype", group_tensors_by_device_and_dtype
 
 

@@ -29,7 +29,6 @@ _WITH_A_GRADIENT = ("cond", "map_impl", "scan", "while_loop", "associative_scan"
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     yield HigherOrderOperator, "dispatch", dispatch
 
 

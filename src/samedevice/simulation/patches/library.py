@@ -68,7 +68,6 @@ _registering: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     yield _library, "impl", impl
     yield _library, "define", define
     yield _library, "_destroy", _destroy_of(_library._destroy)

@@ -125,7 +125,6 @@ def _metadata() -> dict[str, Callable[..., Any]]:
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     in_c = {
         "_cuda_memoryStats": stats, "_accelerator_getDeviceStats": _accelerator_stats,
         "_cuda_resetPeakMemoryStats": lambda index: _reset_peak(_checked(index, "reset_peak_memory_stats")),

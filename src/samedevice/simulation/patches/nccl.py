@@ -19,7 +19,6 @@ _REDUCE: tuple[Callable[[torch.Tensor], torch.Tensor], ...] = (  # nccl.h, ncclR
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     major, minor, patch = _VERSION
     for name, function in (
         ("version", lambda: major << 32 | minor << 16 | patch),

@@ -26,7 +26,6 @@ _original_lengths = torch._VF._pack_padded_sequence
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     yield torch._VF, "_pack_padded_sequence", _pack_padded_sequence
 
 

@@ -22,7 +22,6 @@ _NAME = re.compile(r"_cuda_\w+|_CUDA\w+")
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     for name in _of_this_build():
         yield torch._C, name, refused(f"torch._C.{name}")
     yield torch._C, "__getattr__", _missing

@@ -30,7 +30,6 @@ if available:
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     for name in _OF_LISTS if available else ():
         yield ProcessGroup, name, _looking_into_lists(name, getattr(ProcessGroup, name))
 

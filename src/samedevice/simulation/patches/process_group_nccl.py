@@ -107,7 +107,6 @@ if _available:
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     if not _available:
         return
     for module in (distributed_c10d, constants):

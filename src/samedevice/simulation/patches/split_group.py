@@ -21,7 +21,6 @@ if process_group_nccl._available:
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     if process_group_nccl._available:
         yield ProcessGroup, "split_group", split_group
 

@@ -24,7 +24,6 @@ _set = torch.Tensor.set_
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     yield torch.UntypedStorage, "__new__", staticmethod(new)
     yield torch.UntypedStorage, "device", property(device)
     yield torch.UntypedStorage, "is_cuda", property(lambda self: device(self).type == "cuda")

@@ -43,7 +43,6 @@ _warned = False
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     for name in _TYPES:
         for owner, kind in ((torch, _PlainType), (torch.cuda, _LegacyType), (torch.cuda.sparse, _SparseType)):
             if original := getattr(owner, f"{name}Tensor", None):  # PyTorch has no sparse type for booleans

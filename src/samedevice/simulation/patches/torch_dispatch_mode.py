@@ -24,7 +24,6 @@ _exit = TorchDispatchMode.__exit__
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     yield TorchDispatchMode, "__enter__", enter
     yield TorchDispatchMode, "__exit__", exit_
 

@@ -21,7 +21,6 @@ _NAME = "torch._dynamo"
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     module = sys.modules.get(_NAME)
     if module is not None:
         yield module.eval_frame, "_stance", module.eval_frame.DynamoStance("force_eager")

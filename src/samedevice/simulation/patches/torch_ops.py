@@ -35,7 +35,6 @@ _is_below = functools.partial(torch._C._dispatch_tls_is_dispatch_key_excluded, t
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     for operator, replacement in _operators():
         yield operator, "_op", replacement
 

@@ -21,7 +21,6 @@ _WITHOUT_TEXT = "\nRuntimeError: \n"
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     for name in ("import_ir_module", "import_ir_module_from_buffer"):
         yield torch._C, name, _importing(getattr(torch._C, name))
     yield torch.jit.RecursiveScriptModule, "_apply", apply

@@ -30,7 +30,6 @@ _linspace, _logspace = torch.linspace, torch.logspace
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     yield torch.cuda.jiterator._JittedFunction, "__call__", _jiterator
     for owner in (torch, torch.Tensor):
         yield owner, "histogram", _histogram(owner.histogram)

@@ -42,7 +42,6 @@ _INPUT_WITH_RESULT = {
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     yield torch.linalg, "lstsq", _by_gels(torch.linalg.lstsq)
 
 

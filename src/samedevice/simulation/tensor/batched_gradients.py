@@ -23,7 +23,6 @@ running = 0
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     yield torch._C, "_vmapmode_increment_nesting", _begin
     yield torch._C, "_vmapmode_decrement_nesting", _end
 

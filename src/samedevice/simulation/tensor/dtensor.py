@@ -22,7 +22,6 @@ _WRAPPERS = (
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     for module, name, part in _WRAPPERS:
         kind = getattr(sys.modules.get(module), name, None)
         if kind is not None:

@@ -41,7 +41,6 @@ _makers: dict[Any, Callable[..., torch.Tensor]] = {}
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     for owner, name in _places():
         factory = _factory(getattr(owner, name), name)
         yield owner, name, factory
@@ -130,14 +129,9 @@ def _factory(original: Any, name: str) -> Any:
 
 
 def _make(
-    original: Any,
-    name: str,
-    is_sparse: bool,
-    device: torch.device,
-    args: Arguments,
-    kwargs: Keywords,
+    original: Any, name: str, is_sparse: bool, device: torch.device, args: Arguments, kwargs: Keywords,
     named: Any = None,
-) -> torch.Tensor:
+) -> torch.Tensor:  # fmt: skip
     """What a factory makes on a device that it was given, or that is the default."""
     if is_sparse:
         args, kwargs = sparse.parts(args, kwargs, _layout(name, kwargs), device)

@@ -35,7 +35,6 @@ _MODES = FakeTensorMode, functional_tensor.FunctionalTensorMode, proxy_tensor.Pr
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     yield FakeTensor, "__torch_dispatch__", classmethod(dispatch)
     for mode in _MODES:
         yield mode, "__torch_dispatch__", _dispatch_of_mode(mode)

@@ -30,7 +30,6 @@ _vmap_increment_nesting = vmap.vmap_increment_nesting
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     for function in (device, is_cuda, is_cpu):
         yield torch.Tensor, function.__name__, property(function, doc=getattr(torch.Tensor, function.__name__).__doc__)
     for owner in (torch.Tensor, torch):

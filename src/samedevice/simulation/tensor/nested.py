@@ -18,7 +18,6 @@ from samedevice.simulation.tensor import nested_gradients
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     yield torch.nested, "nested_tensor", _nested_tensor(torch.nested.nested_tensor)
     yield torch.nested, "as_nested_tensor", _as_nested_tensor(torch.nested.as_nested_tensor)
 

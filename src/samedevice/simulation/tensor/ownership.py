@@ -32,7 +32,6 @@ _unwrap = torch._C._functorch.get_unwrapped
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     yield vmap, "_add_batch_dim", lambda tensor, *args: _add_batch_dim(owned(tensor), *args)
     yield vmap, "_remove_batch_dim", lambda tensor, *args: plain(_remove_batch_dim(tensor, *args))
     yield forward_ad, "make_dual", _made_dual

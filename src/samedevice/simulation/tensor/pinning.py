@@ -21,7 +21,6 @@ _pin_memory = torch.Tensor.pin_memory
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     yield torch.Tensor, "pin_memory", pin_memory
     yield torch.Tensor, "is_pinned", is_pinned
 

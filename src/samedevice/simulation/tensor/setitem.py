@@ -20,7 +20,6 @@ _setitem = torch.Tensor.__setitem__
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     yield torch.Tensor, "__setitem__", setitem
 
 

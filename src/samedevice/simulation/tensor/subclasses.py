@@ -38,7 +38,6 @@ _DEVICE = 6  # where the device stands among the arguments of _make_wrapper_subc
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     yield torch.nn.Parameter, "__new__", staticmethod(new_parameter)
     yield torch.Tensor, "_make_subclass", staticmethod(make_subclass)
     yield torch.Tensor, "_make_wrapper_subclass", staticmethod(make_wrapper_subclass)

@@ -40,7 +40,6 @@ _parse_to = torch._C._nn._parse_to
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    """What to put in place of what: (owner, name, replacement)."""
     for name, function in (
         ("to", to), ("cuda", cuda), ("cpu", cpu), ("type", type_), ("type_as", type_as),
         ("copy_", copy_), ("record_stream", record_stream),
