@@ -16,7 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from samedevice import simulate_cuda
 from samedevice.simulation import session
-from samedevice.simulation.patches import cuda
+from samedevice.simulation.patches import autocast, cuda
 from samedevice.simulation.tensor import factories
 
 # What torch itself sets on first use, simulated or not.
@@ -232,7 +232,7 @@ def test_a_part_that_fails_or_is_interrupted_while_starting_leaves_torch_as_befo
             simulate_cuda(devices=2).start()
 
 
-@pytest.mark.parametrize(("owner", "name"), [(torch.library.Library, "_destroy"), (cuda, "stop")])
+@pytest.mark.parametrize(("owner", "name"), [(torch.library.Library, "_destroy"), (autocast, "stop")])
 def test_who_is_interrupted_while_stopping_leaves_torch_as_before(
     torch_stays: None, owner: Any, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

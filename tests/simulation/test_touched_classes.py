@@ -64,7 +64,7 @@ def touched() -> dict[str, Touched]:
         if of_torch(original) and isinstance(vars(owner)[name], type):
             place = f"{getattr(owner, '__name__', owner)}.{name}"
             found[place] = Touched(original, lambda owner=owner, name=name: vars(owner)[name], [])
-    for twin in classes.twins():
+    for twin in list(classes._twins.values()):
         if of_torch(classes.original_of(twin)):
             found[f"the twin of {twin.__name__}"] = Touched(classes.original_of(twin), lambda twin=twin: twin, [])
     return found

@@ -75,7 +75,7 @@ def write(path: Path, rows: list[dict[str, Any]]) -> None:
 
 
 def gather(what: str) -> tuple[list[dict[str, Any]], list[str]]:
-    """Every answer, in the order of the questions, and the questions whose answers were lost."""
+    """Return every answer, in the order of the questions, and the questions whose answers were lost."""
     parts = min(os.cpu_count() or 1, 8)
     with ThreadPoolExecutor(parts) as pool:
         rows = [row for found in pool.map(lambda part: listen(what, part, parts), range(parts)) for row in found]
@@ -85,7 +85,7 @@ def gather(what: str) -> tuple[list[dict[str, Any]], list[str]]:
 
 
 def listen(what: str, part: int, parts: int) -> list[dict[str, Any]]:
-    """What one worker prints.
+    """Return what one worker prints.
 
     But for programs and questions, which ask of memory too, no memory is used twice, so that what no kernel computed is
     zero and not what happened to be there.
@@ -199,7 +199,7 @@ def operator_answers(op: Any) -> Iterator[dict[str, Any]]:
 
 
 def counts(found: dict[str, Any], home: dict[str, Any]) -> bool:
-    """Whether an answer is one about devices; `home` is the answer to the same with everything on cuda:0."""
+    """Tell whether an answer is about devices; `home` is the answer to the same with everything on cuda:0."""
     said = found.get("message", "")
     if not_asked(said) or found.get("error") == "OutOfMemoryError":
         return False

@@ -1,4 +1,4 @@
-"""What is asked of dtypes: op_db's operators, with all tensors on one GPU, in each dtype; and pairs of dtypes.
+"""Questions about dtypes: op_db's operators, with all tensors on one GPU, in each dtype; and pairs of dtypes.
 
 Which dtypes a kernel has code for differs between CPU and CUDA, and so do the words in which it refuses the others. One
 case is an operator, one of its samples, a kind of call (call, backward) and a dtype, to which the sample's tensors are
@@ -49,7 +49,7 @@ def name_of(dtype: torch.dtype) -> str:
 
 
 def cases(name: str, variant: str) -> Iterator[Case]:
-    """The cases of an operator of op_db."""
+    """Yield the cases of an operator of op_db."""
     op = OPERATORS[name, variant]
     for sample in different(op)[:_MOST]:
         for kind in ("call", "backward") if op.supports_autograd else ("call",):
@@ -65,7 +65,7 @@ def cases(name: str, variant: str) -> Iterator[Case]:
 
 
 def _call(op: Any, sample: Sample, kind: str, dtype: torch.dtype) -> Any:
-    """The results of an operator in a dtype; for backward, the gradients."""
+    """Return the results of an operator in a dtype; for backward, the gradients."""
     made = sample.tensors[0].dtype if sample.tensors else None
     leaves, gradients = [], kind == "backward"
     for x in sample.flat:
@@ -177,7 +177,7 @@ PAIRS: dict[str, Callable[[torch.dtype, torch.dtype], Any]] = {
 
 
 def pairs(name: str) -> Iterator[Case]:
-    """An input and a weight of each two of the twelve dtypes, and those of the younger ones that are alike."""
+    """Yield an input and a weight of each two of the twelve dtypes, and those of the younger ones that are alike."""
     for x in DTYPES:
         for w in DTYPES:
             if (x in TWELVE and w in TWELVE) or x is w:
@@ -185,7 +185,7 @@ def pairs(name: str) -> Iterator[Case]:
 
 
 def ask(case: Case) -> dict[str, Any]:
-    """The answer to one case: {"ok": dtypes of the results} or {"error": type, "message": text}."""
+    """Return the answer to one case: {"ok": dtypes of the results} or {"error": type, "message": text}."""
     try:
         result = case.call()
     except Exception as error:

@@ -1,4 +1,4 @@
-"""The text of an error as it is recorded, and which errors are no answers about devices."""
+"""The text of an error as it is recorded, and which errors say nothing about devices."""
 
 import re
 
@@ -21,12 +21,12 @@ ABOUT_DEVICES = re.compile(r"\bdevices?\b|\bcuda\b|\bcpu\b|torch\.\w*Tensor", re
 
 
 def not_asked(said: str, but: str = "(?!)") -> bool:
-    """Tell whether an error's text is no answer about devices; what matches `but` is one all the same."""
+    """Tell whether an error's text says nothing about devices; what matches `but` says something all the same."""
     return bool(NOT_ASKED.search(re.sub(but, "", said)))
 
 
 def text(error: BaseException) -> str:
-    """An error's text without what differs from run to run.
+    """Return an error's text without what differs from run to run.
 
     That is C++'s stack, CUDA's advice after its first line, and where PyTorch is installed.
     """

@@ -1,4 +1,4 @@
-"""What is asked of modules: a forward and a backward of module_db's own inputs, model and inputs together and apart.
+"""Questions about modules: a forward and a backward of module_db's own inputs, model and inputs together and apart.
 
 One case is a module, one of its sets of arguments, whether it trains, and a placement: the device of the module, then
 that of each tensor among the inputs. Its answer is the devices of the results and of the gradients, or the error.
@@ -35,7 +35,7 @@ class Case(NamedTuple):
 
 
 def cases(name: str) -> Iterator[Case]:
-    """The cases of the module of this name, always the same in one version of torch, which may not have it."""
+    """Yield the cases of the module of this name, always the same in one version of torch, which may not have it."""
     info = next((info for info in module_db if info.name == name), None)
     if info is None:
         return
@@ -66,7 +66,7 @@ def names() -> list[str]:
 
 
 def placements(case: Case, gpus: int) -> list[list[str]]:
-    """The module and all inputs on a GPU; the module elsewhere; one of the inputs elsewhere."""
+    """Return placements: the module and all inputs on a GPU; the module elsewhere; one of the inputs elsewhere."""
     count = 1 + len(case.shapes)
     found = [["cuda:0"] * count]
     for index in range(count):
@@ -78,7 +78,7 @@ def placements(case: Case, gpus: int) -> list[list[str]]:
 
 
 def ask(case: Case, placement: list[str]) -> dict[str, Any]:
-    """The answer to one case: {"ok": devices} or {"error": type, "message": text}."""
+    """Return the answer to one case: {"ok": devices} or {"error": type, "message": text}."""
     try:
         return {"ok": _devices(case, placement)}
     except Exception as error:
@@ -86,7 +86,7 @@ def ask(case: Case, placement: list[str]) -> dict[str, Any]:
 
 
 def _devices(case: Case, placement: list[str]) -> list[str]:
-    """The devices of the results, then those of the gradients."""
+    """Return the devices of the results, then those of the gradients."""
     torch.manual_seed(0)
     home, *devices = placement
     module = case.module(*case.arguments.args, **case.arguments.kwargs).to(home).train(case.training)

@@ -18,7 +18,7 @@ KEPT = re.compile(r"cudaGetError(Name|String)$|ncclGetErrorString$|cuFile")
 
 
 def symbols(library: Path, *options: str) -> set[str]:
-    """The names in a library's table of dynamic symbols, without their versions."""
+    """Return the names in a library's table of dynamic symbols, without their versions."""
     lines = subprocess.run(["nm", "-D", *options, library], capture_output=True, text=True, check=True).stdout
     return {line.split()[-1].partition("@")[0] for line in lines.splitlines()}
 
@@ -36,7 +36,7 @@ def main(torch: Path, runtime: Path) -> None:
 
 
 def entry_point(name: str) -> str:
-    """How PyTorch asks for the driver's functions; its last argument says whether one was found."""
+    """Write how PyTorch asks for the driver's functions; its last argument says whether one was found."""
     by_version = name.endswith("ByVersion")
     arguments = "const char *name, void **function, " + ("unsigned version, " if by_version else "")
     return (

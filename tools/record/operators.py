@@ -1,4 +1,4 @@
-"""What is asked of operators: op_db's own sample inputs, with their tensors placed together and apart.
+"""Questions about operators: op_db's own sample inputs, with their tensors placed together and apart.
 
 One case is an operator, one of its samples, a kind of call (call, inplace, out=DEVICE, backward) and a device for each
 tensor; its answer is the devices of the results, or the error. Recording and replaying go through `ask`, so they cannot
@@ -46,7 +46,7 @@ class Sample(NamedTuple):
     def placed(
         self, devices: list[str], requires_grad: bool = False
     ) -> tuple[list[Any], Any, list[Any], dict[str, Any]]:
-        """Its leaves with each tensor on its device, and from them the input, the arguments and the keywords."""
+        """Return the leaves with each tensor on its device, and from them the input, the arguments and the keywords."""
         device = iter(devices)
         leaves: list[Any] = []
         for x in self.flat:
@@ -61,7 +61,7 @@ class Sample(NamedTuple):
 
 
 def sample_inputs(op: Any, dtype: torch.dtype, requires_grad: bool) -> Iterator[Any]:
-    """An operator's own sample inputs, on the CPU.
+    """Return an operator's own sample inputs, on the CPU.
 
     For each operator PyTorch looks for the running unittest in all the frames of the stack. Here there is none, and
     the search takes four fifths of the time. And before each sample it seeds the generators of all kinds of devices;
@@ -75,7 +75,7 @@ def sample_inputs(op: Any, dtype: torch.dtype, requires_grad: bool) -> Iterator[
 
 
 def _with_the_cpu_seeded(samples: Iterator[Any]) -> Iterator[Any]:
-    """The same samples, each made with the seed that PyTorch gives it, but on the CPU alone, where they are made."""
+    """Yield the same samples, each made with the seed that PyTorch gives it, but seed the CPU alone."""
     end = object()
     while True:
         with mock.patch.object(common_utils, "set_rng_seed", _seed):
@@ -92,7 +92,7 @@ def _seed(seed: int = common_utils.SEED) -> None:
 
 
 def samples(op: Any) -> Iterator[Sample]:
-    """The samples of an operator, on the CPU, always the same in one version of torch."""
+    """Yield the samples of an operator, on the CPU, always the same in one version of torch."""
     dtype = next((dtype for dtype in _DTYPES if dtype in op.dtypes), None)
     if dtype is None:
         return
@@ -102,7 +102,7 @@ def samples(op: Any) -> Iterator[Sample]:
 
 
 def different(op: Any) -> list[Sample]:
-    """The first few samples that differ in more than sizes: in ranks, keywords or the types of arguments."""
+    """Return the first few samples that differ in more than sizes: in ranks, keywords or the types of arguments."""
     chosen: dict[Any, Sample] = {}
     for sample in samples(op):
         tensors = sample.tensors
@@ -115,7 +115,7 @@ def different(op: Any) -> list[Sample]:
 
 
 def placements(count: int, gpus: int) -> list[list[str]]:
-    """Where `count` tensors may be: together on a GPU; one of them elsewhere; one of them alone on a GPU."""
+    """Return where `count` tensors may be: together on a GPU; one of them elsewhere; one of them alone on a GPU."""
     found = [["cuda:0"] * count]
     for i in range(count if count > 1 else 0):
         for alone, rest in (("cpu", "cuda:0"), ("cuda:1", "cuda:0"), ("cuda:0", "cpu"))[:: 1 if gpus > 1 else 2]:
@@ -127,7 +127,7 @@ def placements(count: int, gpus: int) -> list[list[str]]:
 
 
 def kinds(op: Any, sample: Sample, gpus: int) -> Iterator[tuple[str, list[str]]]:
-    """Every (kind of call, placement) that is asked of a sample."""
+    """Yield every (kind of call, placement) that is asked of a sample."""
     count = len(sample.tensors)
     for placement in placements(count, gpus):
         yield "call", placement
@@ -144,7 +144,7 @@ def kinds(op: Any, sample: Sample, gpus: int) -> Iterator[tuple[str, list[str]]]
 
 
 def ask(op: Any, sample: Sample, kind: str, placement: list[str], reference: Any = None) -> dict[str, Any]:
-    """The answer to one case: {"ok": devices of the results} or {"error": type, "message": text}."""
+    """Return the answer to one case: {"ok": devices of the results} or {"error": type, "message": text}."""
     try:
         return {"ok": devices(op, sample, kind, placement, reference)}
     except Exception as error:
@@ -152,7 +152,7 @@ def ask(op: Any, sample: Sample, kind: str, placement: list[str], reference: Any
 
 
 def devices(op: Any, sample: Sample, kind: str, placement: list[str], reference: Any = None) -> list[str]:
-    """The devices of the results of one case, or its error.
+    """Return the devices of the results of one case, or its error.
 
     For out=, `reference` is the operator's result on the CPU. For backward, the devices are those of the gradients.
     """
@@ -169,7 +169,7 @@ def devices(op: Any, sample: Sample, kind: str, placement: list[str], reference:
 
 
 def reference(op: Any, sample: Sample) -> Any:
-    """The result on the CPU: a tensor, a tuple of tensors, or None where out= cannot be asked."""
+    """Return the result on the CPU: a tensor, a tuple of tensors, or None where out= cannot be asked."""
     _, first, args, kwargs = sample.placed(["cpu"] * len(sample.tensors))
     try:
         result = op.op(first, *args, **kwargs)

@@ -1,4 +1,4 @@
-"""What is asked of optimizers: a step with each of optim_db's own options, with the parameters together and apart.
+"""Questions about optimizers: a step with each of optim_db's own options, with the parameters together and apart.
 
 One case is an optimizer, one of its sets of options, how it is to be computed (foreach, fused) and a placement: the
 devices of two parameters, or "CPU, then GPU" for parameters that are moved between two steps. Its answer is the devices
@@ -28,7 +28,7 @@ class Case(NamedTuple):
 
     @property
     def told(self) -> str:
-        """The options in words; the number tells apart what these do not."""
+        """Return the options in words; the number tells apart what these do not."""
         given = ", ".join(f"{key}={value}" for key, value in self.options.items())
         return f"{self.name}({given})"
 
@@ -49,7 +49,7 @@ def placements(gpus: int) -> list[list[str]]:
 
 
 def ask(case: Case, placement: list[str]) -> dict[str, Any]:
-    """The answer to one case: {"ok": devices} or {"error": type, "message": text}."""
+    """Return the answer to one case: {"ok": devices} or {"error": type, "message": text}."""
     try:
         return {"ok": _devices(case, placement)}
     except Exception as error:
@@ -83,6 +83,6 @@ def _devices(case: Case, placement: list[str]) -> list[str]:
 
 
 def _sparse(x: torch.Tensor) -> torch.Tensor:
-    """All of a matrix as a sparse tensor; to_sparse() would ask a kernel where the zeros are."""
+    """Return all of a matrix as a sparse tensor; to_sparse() would ask a kernel where the zeros are."""
     rows = torch.arange(x.shape[0], device="cpu").to(x.device)
     return torch.sparse_coo_tensor(rows[None], x.detach(), x.shape)

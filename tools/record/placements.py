@@ -1,4 +1,4 @@
-"""What is asked for the site's placement explorer: each tensor of a sample on each device, and what ran inside.
+"""Questions for the site's placement explorer: each tensor of a sample on each device, and what ran inside.
 
 operators.py asks of many placements what the simulation must answer; here one table holds all of them, so that a person
 can put any argument anywhere. A table is an operator, one of its samples and a kind of call (call, inplace, out,
@@ -36,7 +36,7 @@ _MOST_WITH_OUT = 2  # tensors that are placed one by one beside out=
 
 
 class Ran(TorchDispatchMode):
-    """Sees the operators that a call reaches below its C++ and Python, and which of them raised."""
+    """A mode that sees the operators that a call reaches below its C++ and Python, and which of them raised."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,7 +60,7 @@ class Ran(TorchDispatchMode):
 
 
 def tables(op: Any, not_asked: Callable[[dict[str, Any]], bool]) -> Iterator[dict[str, Any]]:
-    """Every table of an operator; of an answer that `not_asked` is true of, nothing is kept."""
+    """Yield every table of an operator, without the answers of which `not_asked` is true."""
     for place, sample in enumerate(_samples(op)):
         result = reference(op, sample) if op.supports_out else None
         accepted: set[tuple[str, ...]] = set()
@@ -91,7 +91,7 @@ def tables(op: Any, not_asked: Callable[[dict[str, Any]], bool]) -> Iterator[dic
 
 
 def _samples(op: Any) -> list[Sample]:
-    """Those that differ, and one with two tensors: the point is where they meet."""
+    """Return the samples that differ, and one with two tensors: the point is where they meet."""
     found = different(op)
     if all(len(sample.tensors) < 2 for sample in found):
         found += [sample for sample in samples(op) if 2 <= len(sample.tensors) <= _MOST_TENSORS][:1]
@@ -107,7 +107,7 @@ def _placements(count: int, kind: str) -> Iterator[tuple[str, ...]]:
 
 
 def _ask(op: Any, sample: Sample, kind: str, placement: tuple[str, ...], result: Any) -> dict[str, Any]:
-    """The answer, and what PyTorch did for it; that is left out where to look on changes the answer."""
+    """Return the answer and what PyTorch did for it, which is left out if looking on changes the answer."""
     tensors, kind = (placement[:-1], f"out={placement[-1]}") if kind == "out" else (placement, kind)
     found: dict[str, Any]
     try:
@@ -125,7 +125,7 @@ def _ask(op: Any, sample: Sample, kind: str, placement: tuple[str, ...], result:
 
 
 def _line_of(error: Exception) -> str:
-    """The function and the line of PyTorch's source that raised: C++ says so, and of Python there is the traceback."""
+    """Return the function and the line of PyTorch's source that raised: C++ says so, and Python has a traceback."""
     told = re.search(r"\nException raised from (.+) at \S*?/((?:build/)?(?:aten|c10|torch)/\S+:\d+) \(", str(error))
     if told:
         return f"{told[1]} {told[2]}"
@@ -145,7 +145,7 @@ def _short(found: dict[str, Any] | None) -> Any:
 
 
 def _names(op: Any, sample: Sample) -> list[str]:
-    """What PyTorch's schema, or a Python function's signature, calls each tensor; "" where neither can be told."""
+    """Return what PyTorch's schema, or a Python function's signature, calls each tensor, or "" for each."""
     _, first, args, kwargs = sample.placed(["cpu"] * len(sample.tensors))
     tensors = [x for x in tree_leaves((first, args, kwargs)) if isinstance(x, torch.Tensor)]
     for given in _given(op, (first, *args), kwargs):
@@ -156,7 +156,7 @@ def _names(op: Any, sample: Sample) -> list[str]:
 
 
 def _given(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The arguments by name: by Python's signature, by torch.fx, and by the one schema that has as many tensors."""
+    """Yield the arguments by name: by Python's signature, torch.fx, and the one schema that has as many tensors."""
     with contextlib.suppress(Exception):
         if inspect.isfunction(op.op) and not op.op.__module__.startswith("torch.testing."):
             yield dict(inspect.signature(op.op).bind(*args, **kwargs).arguments)
@@ -180,7 +180,7 @@ def _given(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[d
 
 
 def _lines(op: Any, sample: Sample, kind: str) -> Iterator[str]:
-    """Lines of Python that may be this case; integers of 0 are indices in range, those of 1 can be divided by."""
+    """Yield lines of Python that may be this case; integers of 0 are indices in range, those of 1 can be divided by."""
     for integer in ("zeros", "ones"):
         line = _line(op, sample, kind, integer)
         if line:
@@ -225,7 +225,7 @@ def _line(op: Any, sample: Sample, kind: str, integer: str) -> str | None:
 
 
 def _there(name: str) -> bool:
-    """Whether torch has a function of this name; op_db may call it in another way, which `_agrees` would tell."""
+    """Tell whether torch has a function of this name; op_db may call it in another way, which `_agrees` would tell."""
     try:
         return callable(eval(name))
     except (AttributeError, SyntaxError):
@@ -239,7 +239,7 @@ def _empty(x: torch.Tensor) -> str:
 
 
 def _agrees(line: str, kind: str, answers: list[tuple[tuple[str, ...], Any]]) -> bool:
-    """Whether the line answers as was recorded, wherever that is."""
+    """Tell whether the line answers as was recorded, wherever that is."""
     for placement, found in answers:
         if found is None:
             continue
@@ -258,7 +258,7 @@ def _agrees(line: str, kind: str, answers: list[tuple[tuple[str, ...], Any]]) ->
 
 
 def operators(rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """What native_functions.yaml says of each operator that the answers name, and on which of its lines.
+    """Return what native_functions.yaml says of each operator that the answers name, and on which of its lines.
 
     `wrappers` are the names under which the texts of the generated check print it, `check` whether it has that check,
     `iterator` whether its kernel is structured upon TensorIterator.

@@ -1,4 +1,4 @@
-"""What is asked of programs: each function of tests/conformance/programs is called without arguments.
+"""Questions about programs: each function of tests/conformance/programs is called without arguments.
 
 Its answer is what it returns, as JSON, or its error. A worker's error is told by its first and last line: between them
 is a traceback with the paths of the machine.
@@ -20,7 +20,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "tests" / "conformance" / "progra
 
 
 def programs() -> dict[str, Callable[[], Any]]:
-    """Every program, by "file.function"."""
+    """Return every program, by "file.function"."""
     found: dict[str, Callable[[], Any]] = {}
     for path in sorted(FOLDER.glob("*.py")):
         module = _load(path)
@@ -39,7 +39,7 @@ def _load(path: Path) -> types.ModuleType:
 
 
 def ask(program: Callable[[], Any]) -> dict[str, Any]:
-    """The answer of one program: {"sees": what it returned} or {"error": type, "message": text}.
+    """Return the answer of one program: {"sees": what it returned} or {"error": type, "message": text}.
 
     It finds CUDA in use: some functions answer otherwise before its first use, and which program is first is chance.
     """

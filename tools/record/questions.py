@@ -1,4 +1,4 @@
-"""What is asked in single lines: the questions of tests/conformance/questions, one file a family.
+"""Questions in single lines: the questions of tests/conformance/questions, one file a family.
 
 A question is a line of Python as users write it, right or wrong: an expression, after `;` more of them, or a `with`
 block. Its answer is what the last expression gives: of tensors the device, the type and the shape, of plain values the
@@ -24,7 +24,7 @@ _DEFINITIONS = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 
 
 def questions() -> Iterator[tuple[str, str]]:
-    """Every (family, question), in the order of the files."""
+    """Yield every (family, question), in the order of the files."""
     for path in sorted(FOLDER.glob("*.py")):
         for question in _split(path)[1]:
             yield path.stem, question
@@ -32,7 +32,7 @@ def questions() -> Iterator[tuple[str, str]]:
 
 @functools.cache
 def _split(path: Path) -> tuple[types.CodeType, list[str]]:
-    """The definitions of a file, and its questions: the statements that begin on one line are one question."""
+    """Return the definitions of a file, and its questions: the statements that begin on one line are one question."""
     source = path.read_text("utf-8")
     lines = source.splitlines()
     definitions: list[ast.stmt] = []
@@ -47,7 +47,7 @@ def _split(path: Path) -> tuple[types.CodeType, list[str]]:
 
 
 def ask(family: str, question: str) -> dict[str, Any]:
-    """The answer to one question: {"ok": what it gives} or {"error": type, "message": text}."""
+    """Return the answer to one question: {"ok": what it gives} or {"error": type, "message": text}."""
     torch.cuda.init()
     nested_tensor._tensor_id_counter = 1  # the names of ragged sizes in texts: j1, j2, whatever was asked before
     if "torch._dynamo" in sys.modules:
@@ -90,7 +90,7 @@ def _ones(device: str) -> Any:
 
 
 def _told(x: Any) -> Any:
-    """What JSON can hold of a result, without the numbers in tensors: no kernel may have computed them."""
+    """Return what JSON can hold of a result, without the numbers in tensors: no kernel may have computed them."""
     if isinstance(x, torch.Tensor):
         kind = "" if type(x).__name__ == "Tensor" else f"{type(x).__name__} "
         layout = "" if x.layout is torch.strided else f" {str(x.layout).removeprefix('torch.')}"

@@ -15,32 +15,40 @@ import torch
 
 from samedevice.simulation import stand_ins, state
 from samedevice.simulation.decorated import inside
-from samedevice.simulation.device import devices
+from samedevice.simulation.device import devices, events, generators, pinned_memory, properties, streams
 from samedevice.simulation.patches import (
+    autocast,
     autograd,
     comm,
+    compilers,
     composite,
+    cublas,
     cuda,
     dlpack,
     execution_engine,
     foreach,
     higher_order,
     library,
+    memory,
     multiprocessing,
     nccl,
     nn,
+    only_with_cuda,
     process_group_gloo,
     process_group_nccl,
     split_group,
     storage,
     tensor_types,
     torch_dispatch_mode,
+    torch_dynamo,
     torch_ops,
     torchscript_files,
+    warned_lines,
 )
 from samedevice.simulation.rules import composite_checks, composite_kernels, linear_algebra
 from samedevice.simulation.stand_ins import ABSENT
 from samedevice.simulation.tensor import (
+    allocation,
     batched_gradients,
     dtensor,
     factories,
@@ -64,7 +72,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 class Part(Protocol):
     """A file that stands in for some of PyTorch's functions, classes and attributes while a simulation runs."""
 
-    def replacements(self) -> Iterator[tuple[Any, str, Any]]:
+    def replacements(self) -> Iterator[tuple[object, str, object]]:
         """What to put in place of what: (owner, name, replacement)."""
 
 
@@ -84,6 +92,17 @@ _PARTS: tuple[Part, ...] = (
     foreach,
     higher_order,
     tensor_types,
+    only_with_cuda,  # refuses what a build with CUDA has; those that come later have more to say of some
+    properties,
+    streams,
+    events,
+    memory,
+    pinned_memory,
+    generators,
+    autocast,
+    compilers,
+    torch_dynamo,
+    cublas,
     cuda,
     comm,
     nccl,
@@ -201,7 +220,7 @@ class _Session:
         self.lock = threading.RLock()
         self._running: set[object] = set()
         self._devices = 0
-        self._changed: list[tuple[Any, str, Any]] = []
+        self._changed: list[tuple[object, str, object]] = []
         self._default_device: Any = None
 
     def enter(self, token: object, count: int | None, rng: str | None) -> None:
@@ -248,8 +267,8 @@ class _Session:
         devices.power_on()
         for part in _PARTS:
             self.replace(part.replacements())
-        cuda.start()
-        process_group_gloo.start()
+        for starting in (allocation, torch_dynamo, warned_lines, cuda, process_group_gloo):
+            starting.start()
         composite_kernels.start(
             kernel for part in (composite, composite_checks, nn, linear_algebra) for kernel in part.kernels()
         )
@@ -263,7 +282,7 @@ class _Session:
         )
         wrapping.meet_left_over()
 
-    def replace(self, replacements: Iterator[tuple[Any, str, Any]]) -> None:
+    def replace(self, replacements: Iterator[tuple[object, str, object]]) -> None:
         """Put replacements in place until the simulation ends."""
         for owner, name, replacement in replacements:
             self._changed.append((owner, name, vars(owner).get(name, ABSENT)))
@@ -274,8 +293,8 @@ class _Session:
             while state.now.libraries:
                 state.now.libraries[-1]._destroy()
                 state.now.libraries.pop()
-            cuda.stop()
-            fake.stop()
+            for stopping in (autocast, torch_dynamo, warned_lines, fake):
+                stopping.stop()
         finally:
             while self._changed:
                 _put(*self._changed[-1])

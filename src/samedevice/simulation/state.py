@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import torch
 
 if TYPE_CHECKING:
+    from samedevice.simulation.calls import Arguments, Keywords, Overload
     from samedevice.simulation.device.caching_allocator import Allocator, Count
     from samedevice.simulation.device.generators import Generator
     from samedevice.simulation.device.memory import Allocation
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 class Session(Protocol):
     """What session.py offers to the files that it imports."""
 
-    def replace(self, replacements: Iterator[tuple[Any, str, Any]]) -> None:
+    def replace(self, replacements: Iterator[tuple[object, str, object]]) -> None:
         """Put replacements in place until the simulation ends."""
 
     def lifted(self) -> AbstractContextManager[None]:
@@ -94,8 +95,8 @@ class State:
         self.pinned_counts: dict[str, Count] = {}
         self.pinned_waiting: Counter[int] = Counter()  # how many blocks of each size are kept for later
         # tensor/dispatch.py: who looks at operators before they run, and who carries out those of a namespace
-        self.before_operators: list[Callable[[Any, Any, Any, torch.device], None]] = []
-        self.carried_out: dict[str, Callable[[Any, Any, Any], Any]] = {}
+        self.before_operators: list[Callable[[Overload, Arguments, Keywords | None, torch.device], None]] = []
+        self.carried_out: dict[str, Callable[[Overload, Arguments, Keywords | None], Any]] = {}
         # tensor/dispatch.py and patches/torchscript_files.py: what was said last of devices that do not fit
         self.refusal: str | None = None
         # tensor/wrapping.py, Note [Latches]

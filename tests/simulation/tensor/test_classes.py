@@ -96,6 +96,20 @@ def test_a_users_torch_function_sees_moves_too() -> None:
     assert (isinstance(moved, Counting), str(moved.device)) == (True, "cuda:0")
 
 
+def test_a_users_torch_function_is_told_of_the_first_gpu_by_its_number() -> None:
+    class Telling(torch.Tensor):
+        told: typing.ClassVar[list[Any]] = []
+
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if func is torch.zeros_like:
+                cls.told.append(kwargs)
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    like: Any = torch.zeros_like(torch.ones(2, device="cuda:1").as_subclass(Telling), device=0)
+    assert (str(like.device), Telling.told) == ("cuda:0", [{"device": 0}])
+
+
 def test_a_users_parameter_keeps_its_class_in_a_module() -> None:
     model = nn.Linear(1, 1)
     model.special = special = Special(torch.ones(3))
@@ -316,12 +330,12 @@ def test_classes_that_are_made_in_a_loop_are_let_go() -> None:
         assert isinstance(tensor, type(tensor)) and not isinstance(1, type(tensor))
         return weakref.ref(Mine)
 
-    before = len(classes.twins())
+    before = len(classes._twins)
     made = [use() for _ in range(50)]
     gc.collect()
     gc.collect()  # the twins first, which hold the classes
     assert [each() for each in made] == [None] * 50
-    assert len(classes.twins()) <= before + 1
+    assert len(classes._twins) <= before + 1
 
 
 class Described(torch.Tensor):

@@ -9,6 +9,7 @@ import os
 from typing import Any, NoReturn
 
 import torch
+from torch.types import Device
 
 from samedevice.simulation import state
 from samedevice.simulation.class_stand_ins import Face, face
@@ -195,14 +196,14 @@ def refuse_absent(device: torch.device) -> None:
         )
 
 
-def is_index(device: Any) -> bool:
+def is_index(device: Device) -> bool:
     """Tell whether PyTorch takes this for a GPU's index: an int, also one of NumPy's (THPUtils_checkLong); no bool."""
     if isinstance(device, int):
         return not isinstance(device, bool)
     return type(device).__module__ == "numpy" and isinstance(device, numbers.Integral)
 
 
-def resolve(device: Any) -> torch.device:
+def resolve(device: Device) -> torch.device:
     """The device that a request means: "cuda", 1, torch.device("cuda:1"), "cpu"; "cuda" is the current one."""
     if type(device) is not str and type(device) is not _torch_device and is_index(device):
         if device < 0:
@@ -215,7 +216,7 @@ def resolve(device: Any) -> torch.device:
 
 
 def device_of(tensor: torch.Tensor) -> torch.device:
-    """Where a tensor is: what a simulated tensor carries, else what torch says. The CPU is always the object CPU."""
+    """The device of a tensor: what a simulated one carries, else what torch says. The CPU is always the object CPU."""
     device: torch.device | None = getattr(tensor, "_samedevice_device", None)
     if device is not None:
         return device
@@ -231,7 +232,7 @@ _torch_device = torch.device
 
 
 class _DeviceFace(Face):
-    """For torch.device, which cannot be subclassed: an int is a GPU, all else is torch's own."""
+    """What stands for torch.device, which cannot be subclassed: an int is a GPU, all else is torch's own."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> torch.device:
         if len(args) == 1 and not kwargs and is_index(args[0]):

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import torch
+from torch.types import Device
 
 from samedevice.simulation.device import devices
 
@@ -60,7 +61,7 @@ class AnyEvent:
     __reduce_ex__, __reduce__, __getattr__ = reduce_ex, reduce, no_attribute
 
     def __init__(
-        self, device: Any = None, *, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
+        self, device: Device = None, *, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
     ) -> None:
         self.device = torch.device("cuda")
         self._timed = enable_timing
@@ -118,7 +119,7 @@ class AnyEvent:
         return isinstance(other, AnyEvent) and isinstance(other, OfTorchCuda) == isinstance(self, OfTorchCuda)
 
     @classmethod
-    def from_ipc_handle(cls, device: Any, handle: bytes) -> Any:
+    def from_ipc_handle(cls, device: Device, handle: bytes) -> Any:
         cls().ipc_handle()
 
     def ipc_handle(self) -> bytes:
@@ -156,7 +157,7 @@ class Event(_CudaEventBase):
         raise NotImplementedError("samedevice simulates one process: an event cannot be sent to another")
 
     @classmethod
-    def from_ipc_handle(cls, device: Any, handle: bytes) -> Any:
+    def from_ipc_handle(cls, device: Device, handle: bytes) -> Any:
         if len(handle) != _HANDLE:  # torch/csrc/cuda/Event.cpp, THCPEvent_from_ipc_handle
             raise RuntimeError(
                 f"cudaIpcEventHandle_t expects byte-like object of size {_HANDLE}, but got {len(handle)}"
@@ -181,8 +182,7 @@ for _name in ("record", "wait", "query", "elapsed_time", "synchronize"):
     vars(AnyEvent)[_name].__qualname__ = f"Event.{_name}"  # as errors of a wrong number of arguments name it
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     for owner in (torch.cuda, torch.cuda.streams):
         yield owner, "Event", Event
     yield torch._C, "_CudaEventBase", _CudaEventBase

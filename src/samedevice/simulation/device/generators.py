@@ -15,8 +15,10 @@ from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import torch
+from torch.types import Device
 
 from samedevice.simulation import state
+from samedevice.simulation.calls import Arguments, Keywords
 from samedevice.simulation.class_stand_ins import Face, face
 from samedevice.simulation.device import devices
 from samedevice.simulation.device.devices import CPU, device_of
@@ -61,7 +63,7 @@ class of:  # noqa: N801 - reads as `with generators.of(device)`
             _lock.release()
 
 
-def passed(args: Any, kwargs: Any) -> torch.Generator | None:
+def passed(args: Arguments, kwargs: Keywords | None) -> torch.Generator | None:
     """The generator among an operator's arguments; a few take it by position (poisson, binomial)."""
     if kwargs and "generator" in kwargs:
         return kwargs["generator"]
@@ -69,7 +71,6 @@ def passed(args: Any, kwargs: Any) -> torch.Generator | None:
 
 
 cpu_generator = torch.Generator
-_seed_cpu_generator = torch.Generator.manual_seed
 
 # The generators of GPUs by the address of the C++ generator that they are.
 _by_address: "weakref.WeakValueDictionary[int, Generator]" = weakref.WeakValueDictionary()
@@ -143,7 +144,7 @@ class Generator(torch.Generator):
         return self
 
     def __reduce__(self) -> Any:
-        """As torch/csrc/Generator.cpp has it: pickled here, it can be loaded where CUDA is real."""
+        """Reduce as torch/csrc/Generator.cpp does: pickled here, it can be loaded where CUDA is real."""
         return torch.Generator, (self.device,), (self._seed, self._offset, self.get_state())
 
     def __setstate__(self, state: tuple[int, int, torch.Tensor]) -> None:
@@ -189,7 +190,7 @@ def _set_rng_state(new_state: torch.Tensor) -> None:
 original_set_rng_state = torch.random.set_rng_state
 
 
-def _new(cls: Any, device: Any = "cpu", *args: Any, **kwargs: Any) -> torch.Generator:
+def _new(cls: type, device: Device = "cpu", *args: Any, **kwargs: Any) -> torch.Generator:
     """Make one of a program's own class: a GPU's has the methods of a GPU's generator behind that class's own."""
     asked = torch.device(device)
     if asked.type == "cuda" and devices.installed():
@@ -199,11 +200,11 @@ def _new(cls: Any, device: Any = "cpu", *args: Any, **kwargs: Any) -> torch.Gene
 
 
 class _GeneratorFace(Face):
-    """For torch.Generator: makes a CPU's or a GPU's."""
+    """What stands for torch.Generator: it makes a CPU's or a GPU's."""
 
     for_derived: ClassVar[dict[str, Any]] = {"__new__": _new}
 
-    def __call__(self, device: Any = "cpu") -> torch.Generator:
+    def __call__(self, device: Device = "cpu") -> torch.Generator:
         try:
             asked = torch.device(device)
         except TypeError:
@@ -252,8 +253,7 @@ def check_generator(generator: torch.Generator | None, device: torch.device) -> 
         cpu_generator.manual_seed(generator, generator.draw())
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     for owner in (torch, torch._C):  # it is pickled as torch._C.Generator
         yield owner, "Generator", GeneratorFace
     for module in (torch, torch.random):
@@ -286,7 +286,7 @@ def _checked(original: Any) -> Any:
     return checked
 
 
-def _undrawn(original: Any, args: Any, kwargs: Any, generator: torch.Generator) -> Any:
+def _undrawn(original: Any, args: Arguments, kwargs: Keywords, generator: torch.Generator) -> Any:
     """What a function gives with this generator; one that works in place leaves what its tensor holds."""
     kwargs = kwargs | {"generator": generator}
     if original.__name__ not in _IN_PLACE:

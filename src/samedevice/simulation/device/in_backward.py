@@ -205,7 +205,7 @@ def _stream_of(node: Any, gpu: int) -> int:
 
 
 def _first_uses(roots: Iterable[Any]) -> dict[Any, int]:
-    """Of the node of each leaf in the graph, the number of the first node that used the leaf."""
+    """The number of the first node that used each leaf of the graph, by the node of the leaf."""
     first: dict[Any, int] = {}
     waiting = deque(node for node in roots if node is not None)
     seen = set(waiting)

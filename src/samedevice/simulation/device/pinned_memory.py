@@ -90,8 +90,7 @@ def _empty_cache() -> None:
     state.now.pinned_waiting.clear()
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     for name, function in (
         ("_cuda_hostMemoryStats", _stats),
         ("_cuda_resetPeakHostMemoryStats", _reset_peak),

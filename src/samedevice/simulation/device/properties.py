@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 import torch
+from torch.types import Device
 
 from samedevice.simulation.device import devices
 
@@ -64,8 +65,7 @@ CudaDeviceProperties.__name__ = CudaDeviceProperties.__qualname__ = "_CudaDevice
 CudaDeviceProperties.__module__ = "torch._C"
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     of_each = [CudaDeviceProperties(index) for index in range(devices.count())]
     for owner in (torch.cuda, torch._C):
         yield owner, "_CudaDeviceProperties", CudaDeviceProperties
@@ -77,12 +77,12 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
         yield owner, "list_gpu_processes", list_gpu_processes
 
 
-def list_gpu_processes(device: Any = None) -> str:
+def list_gpu_processes(device: Device = None) -> str:
     return f"GPU:{torch.cuda._utils._get_device_index(device, optional=True)}\nno processes are running"
 
 
 def _measured(name: str) -> Callable[..., Any]:
-    def refuse(device: Any = None) -> int:
+    def refuse(device: Device = None) -> int:
         raise NotImplementedError(
             f"samedevice simulates no sensors: torch.cuda.{name}() has an answer on a real GPU only"
         )

@@ -12,8 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import torch
+from torch.types import Device
 
 from samedevice.simulation import state
+from samedevice.simulation.calls import Arguments, Keywords
 from samedevice.simulation.class_stand_ins import Face, face
 from samedevice.simulation.device import devices, sync_debug
 from samedevice.simulation.device.devices import resolve
@@ -30,9 +32,9 @@ original, _event = torch.Stream, torch.Event
 
 
 class _Face(Face):
-    """For torch.Stream and torch.Event: those of the CPU are PyTorch's own."""
+    """What stands for torch.Stream and torch.Event: those of the CPU are PyTorch's own."""
 
-    def __call__(self, device: Any = None, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, device: Device = None, *args: Any, **kwargs: Any) -> Any:
         if "stream_id" not in kwargs and device is not None and torch.device(device).type != "cuda":
             return self.original(device, *args, **kwargs)
         if kwargs.get("device_type", _CUDA) != _CUDA:
@@ -54,7 +56,7 @@ class _Face(Face):
 _FROM_ID = ("stream_id", "device_index", "device_type")
 
 
-def _read(original: Any, args: Any, kwargs: Any) -> None:
+def _read(original: Any, args: Arguments, kwargs: Keywords) -> None:
     """Let PyTorch's own parser refuse arguments that torch.Stream and torch.Event do not take.
 
     What it says afterwards is about a machine without an accelerator.
@@ -85,7 +87,7 @@ class AnyStream:
     __reduce_ex__, __reduce__, __getattr__ = reduce_ex, reduce, no_attribute
 
     def __init__(
-        self, device: Any = None, priority: int = 0, *, stream_id: int | None = None, device_index: int = 0,
+        self, device: Device = None, priority: int = 0, *, stream_id: int | None = None, device_index: int = 0,
         device_type: int = _CUDA,
     ) -> None:  # fmt: skip
         self.priority = max(_HIGHEST, min(priority, 0))
@@ -166,7 +168,7 @@ class _CudaStreamBase(AnyStream):
 class Stream(_CudaStreamBase):
     """torch.cuda.Stream (torch/cuda/streams.py)."""
 
-    def __new__(cls, device: Any = None, priority: int = 0, **kwargs: Any) -> Any:
+    def __new__(cls, device: Device = None, priority: int = 0, **kwargs: Any) -> Any:
         index = _index(device) if "stream_id" not in kwargs else None
         # torch/csrc/cuda/Stream.cpp, THCPStream_pynew
         for name in kwargs:
@@ -210,7 +212,7 @@ class Stream(_CudaStreamBase):
 class ExternalStream(Stream):
     """torch.cuda.ExternalStream: the address is taken as given, nothing is behind it."""
 
-    def __new__(cls, stream_ptr: int, device: Any = None, **kwargs: Any) -> Any:
+    def __new__(cls, stream_ptr: int, device: Device = None, **kwargs: Any) -> Any:
         if not isinstance(stream_ptr, int):  # torch/csrc/cuda/Stream.cpp, THCPStream_pynew
             raise RuntimeError(f"stream_ptr must be an int or None, got {type(stream_ptr).__name__}")
         if stream_ptr < 0:
@@ -218,7 +220,7 @@ class ExternalStream(Stream):
         return super().__new__(cls, stream_id=stream_ptr, device_index=_index(device), **kwargs)
 
 
-def _index(device: Any) -> int:
+def _index(device: Device) -> int:
     """A negative index is the current GPU, as in torch.cuda.device."""
     index: int = torch.cuda._utils._get_device_index(device, optional=True)
     return devices.current() if index < 0 else index
@@ -290,8 +292,7 @@ for _name in ("wait_event", "wait_stream", "record_event", "query", "synchronize
 Stream.__module__ = ExternalStream.__module__ = "torch.cuda.streams"
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     for owner in (torch.cuda, torch.cuda.streams):
         for stand_in in (Stream, ExternalStream):
             yield owner, stand_in.__name__, stand_in

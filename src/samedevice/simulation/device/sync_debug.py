@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from samedevice.simulation import state
+from samedevice.simulation.calls import Arguments, Keywords, Overload
 from samedevice.simulation.device.devices import CPU, device_of
 
 _told = False
@@ -41,7 +42,7 @@ def set_level(given: Any) -> None:
 
 
 def wait() -> None:
-    """To be called where CUDA would wait."""
+    """Warn or raise, as the level says: the CPU would wait here."""
     if state.now.sync_debug_level == 2:
         raise RuntimeError(_TEXT)
     if state.now.sync_debug_level == 1:
@@ -54,7 +55,7 @@ def warn(text: str) -> None:
 
 
 def copies(source: torch.Tensor, device: torch.device, non_blocking: bool) -> None:
-    """To be called before a copy of `source` to `device`."""
+    """Warn or raise if the CPU would wait for this copy of `source` to `device`."""
     if (
         state.now.sync_debug_level
         and not non_blocking
@@ -64,7 +65,7 @@ def copies(source: torch.Tensor, device: torch.device, non_blocking: bool) -> No
         wait()
 
 
-def before(func: Any, args: Any, kwargs: Any, device: torch.device) -> None:
+def before(func: Overload, args: Arguments, kwargs: Keywords, device: torch.device) -> None:
     """Observe an operator on a GPU before it runs, while the level is not 0."""
     packet = func.overloadpacket
     if packet in _BRING_A_NUMBER:
@@ -82,7 +83,7 @@ def before(func: Any, args: Any, kwargs: Any, device: torch.device) -> None:
         _before_indexing(packet, args)
 
 
-def _before_indexing(packet: Any, args: Any) -> None:
+def _before_indexing(packet: Any, args: Arguments) -> None:
     """native/TensorAdvancedIndexing.cpp: a mask is turned into indices where it is, which then go to the GPU."""
     indices = [index for index in args[1] if index is not None]
     masks = (torch.bool, torch.uint8)

@@ -18,6 +18,7 @@ from typing import Any
 import torch
 
 from samedevice.simulation import state
+from samedevice.simulation.calls import Arguments, Keywords, Overload
 from samedevice.simulation.device.devices import device_of
 from samedevice.simulation.rules import judgement
 from samedevice.simulation.tensor.classes import holds_tensors
@@ -33,8 +34,7 @@ _set_autocast_enabled, _clear_autocast_cache = torch.set_autocast_enabled, torch
 _lock = threading.Lock()
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     yield torch, "set_autocast_enabled", set_autocast_enabled
     yield torch, "clear_autocast_cache", clear_autocast_cache
 
@@ -89,7 +89,7 @@ def _operator(name: str) -> Any:
     return getattr(getattr(torch.ops.aten, packet), overload or "default")
 
 
-def _cpu_only(operator: Any, kernel: Any, keys: Any, *args: Any, **kwargs: Any) -> Any:
+def _cpu_only(operator: Overload, kernel: Any, keys: Any, *args: Any, **kwargs: Any) -> Any:
     """PyTorch's kernel, unless the operator is on a simulated GPU."""
     if not any(isinstance(tensor, SimulatedTensor) for tensor in judgement.tensors_of(args, kwargs)):
         return kernel.call_boxed(keys, *args, **kwargs)
@@ -160,20 +160,20 @@ def _cast(value: Any, dtype: torch.dtype) -> Any:
     return held[1]
 
 
-def _run(operator: Any, dtype: torch.dtype, args: Any, kwargs: Any) -> Any:
+def _run(operator: Overload, dtype: torch.dtype, args: Arguments, kwargs: Keywords) -> Any:
     with _below():
         return operator(*[_cast(x, dtype) for x in args], **{name: _cast(x, dtype) for name, x in kwargs.items()})
 
 
-def lower_precision(operator: Any, *args: Any, **kwargs: Any) -> Any:
+def lower_precision(operator: Overload, *args: Any, **kwargs: Any) -> Any:
     return _run(operator, torch.get_autocast_dtype("cuda"), args, kwargs)
 
 
-def in_float32(operator: Any, *args: Any, **kwargs: Any) -> Any:
+def in_float32(operator: Overload, *args: Any, **kwargs: Any) -> Any:
     return _run(operator, torch.float32, args, kwargs)
 
 
-def set_dtype(operator: Any, *args: Any, **kwargs: Any) -> Any:
+def set_dtype(operator: Overload, *args: Any, **kwargs: Any) -> Any:
     """Compute in float32 by the operator's own dtype=, unless the program passes one."""
     position = next(i for i, argument in enumerate(operator._schema.arguments) if argument.name == "dtype")
     given = args[position] if position < len(args) else kwargs.get("dtype")
@@ -184,7 +184,7 @@ def set_dtype(operator: Any, *args: Any, **kwargs: Any) -> Any:
         return operator(*args, **kwargs)
 
 
-def append_dtype(operator: Any, self: torch.Tensor, p: Any = 2, *args: Any) -> Any:
+def append_dtype(operator: Overload, self: torch.Tensor, p: Any = 2, *args: Any) -> Any:
     """norm, as the overload that takes a dtype."""
     dtype = torch.float32 if _eligible(self) else self.dtype
     with _below():
@@ -194,7 +194,7 @@ def append_dtype(operator: Any, self: torch.Tensor, p: Any = 2, *args: Any) -> A
         return torch.ops.aten.norm.ScalarOpt_dtype(self, p, dtype=dtype)
 
 
-def promote(operator: Any, *args: Any, **kwargs: Any) -> Any:
+def promote(operator: Overload, *args: Any, **kwargs: Any) -> Any:
     """In the widest dtype among the arguments (autocast_mode.h, promote_type and prioritize)."""
     widest = lower = torch.get_autocast_dtype("cuda")
     for tensor in judgement.tensors_of(args, kwargs):
@@ -206,7 +206,7 @@ def promote(operator: Any, *args: Any, **kwargs: Any) -> Any:
     return _run(operator, widest, args, kwargs)
 
 
-def banned(operator: Any, *args: Any, **kwargs: Any) -> Any:
+def banned(operator: Overload, *args: Any, **kwargs: Any) -> Any:
     if any(isinstance(tensor, SimulatedTensor) for tensor in judgement.tensors_of(args, kwargs)):
         raise RuntimeError(
             "torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to autocast.\n"

@@ -29,12 +29,11 @@ _backward_boxed: Any = getattr(BackwardCFunction, "apply_boxed", None)  # since 
 _register_hook_of_node = _HookMixin._register_hook
 _swap_tensors = torch.utils.swap_tensors
 
-# Of a type in an error (errors.type_in_errors), what is of the CPU.
+# The part of a type in an error (errors.type_in_errors) that is the CPU's.
 _MODIFIED = re.compile(r"(?<=has been modified by an inplace operation: \[)(torch\.|CPU)")
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     for name in ("grad", "_grad"):  # two names of one in C++
         yield torch.Tensor, name, property(_get_grad, _set_grad, _grad.__delete__, _grad.__doc__)
     yield torch.Tensor, "register_hook", register_hook
@@ -118,7 +117,7 @@ def swap_tensors(t1: torch.Tensor, t2: torch.Tensor) -> None:
         classes.assign(tensor, kind)
 
 
-def _fit(gradient: Any, device: torch.device, index: int, function: str = "", shape: Any = None) -> Any:
+def _fit(gradient: torch.Tensor, device: torch.device, index: int, function: str = "", shape: Any = None) -> Any:
     """torch/csrc/autograd/engine.cpp, validate_outputs: a 0-dim gradient is moved, another is refused.
 
     A gradient is summed to its tensor's `shape` first, and a wrong shape is refused first.
@@ -171,7 +170,7 @@ def _can_move(gradient: torch.Tensor | None, wanted: Any) -> bool:
     return gradient is not None and isinstance(wanted, torch.Tensor) and not batched_gradients.is_batched(gradient)
 
 
-def _apply_function(cls: Any, *args: Any, **kwargs: Any) -> Any:
+def _apply_function(cls: type, *args: Any, **kwargs: Any) -> Any:
     """Function.apply, which also notes where its inputs were: the backward of the same call is held to it."""
     result = _apply.__get__(None, cls)(*args, **kwargs)
     for output in result if isinstance(result, tuple) else (result,):
@@ -213,7 +212,7 @@ def _put_zeros_there(node: Any, gradients: list[Any]) -> None:
         gradients[index] = _put_there(gradients[index], device)
 
 
-def _put_there(gradient: Any, device: torch.device | None) -> Any:
+def _put_there(gradient: torch.Tensor, device: torch.device | None) -> Any:
     """Put a gradient that a formula in C++ has made for itself, on what it took for its tensor's device, on `device`.
 
     None stands for the CPU, where it is.

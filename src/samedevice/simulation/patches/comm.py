@@ -20,8 +20,7 @@ from samedevice.simulation.tensor.transfers import move
 _wrap_exception = torch._utils.ExceptionWrapper.__init__
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     for function in (broadcast, broadcast_out, broadcast_coalesced, scatter, scatter_out, gather, gather_out):
         yield torch._C, f"_{function.__name__}", function
     yield _functions, "_streams", None  # made once for each GPU, and kept: a simulation has its own

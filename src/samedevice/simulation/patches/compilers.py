@@ -18,8 +18,9 @@ from typing import Any
 import torch
 
 from samedevice.simulation import state
+from samedevice.simulation.calls import Arguments, Keywords, Overload
 from samedevice.simulation.device import devices
-from samedevice.simulation.patches import dynamo, torch_dynamo
+from samedevice.simulation.patches import dynamo
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 
 _compile, _script, _export = torch.compile, torch.jit.script, torch.export.export
@@ -29,8 +30,7 @@ _get = torch.nn.Module.__getattr__
 _told = False
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     yield sys.modules[__name__], "_told", False
     yield torch, "compile", compile_
     yield torch.jit, "script", script
@@ -39,7 +39,6 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     yield torch.jit, "freeze", freeze
     yield torch.jit, "optimize_for_inference", optimize_for_inference
     yield torch.export, "export", export
-    yield from torch_dynamo.replacements()
     # torch.compiler.reset ends CUDA graphs: torch/_inductor/cudagraph_trees.py imports this where CUDA is built.
     state = "_cuda_CUDAAllocator_AllocatorState"
     yield torch._C, state, getattr(torch._C, state, object)
@@ -108,7 +107,7 @@ def _known_to_torchscript() -> Iterator[None]:
 
 
 @functools.wraps(_trace)
-def trace(func: Any, example_inputs: Any = None, *args: Any, **kwargs: Any) -> Any:
+def trace(func: Overload, example_inputs: Any = None, *args: Any, **kwargs: Any) -> Any:
     _tell("torch.jit.trace")
     named = kwargs.get("example_kwarg_inputs")
     # torch/jit/_trace.py, _trace_impl
@@ -211,7 +210,7 @@ def _get_of_torchscript(module: Any, name: str) -> Any:
 
 
 @functools.wraps(_export)
-def export(mod: Any, args: Any, kwargs: Any = None, **options: Any) -> Any:
+def export(mod: Any, args: Arguments, kwargs: Keywords | None = None, **options: Any) -> Any:
     if not options.get("strict"):
         return _export(mod, args, kwargs, **options)
     state = [*mod.parameters(), *mod.buffers()] if isinstance(mod, torch.nn.Module) else []

@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from samedevice.simulation.calls import Arguments, Keywords, Overload, Types
 from samedevice.simulation.device import dispatch_modes
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.patches.torch_dispatch_mode import at
@@ -93,7 +95,9 @@ class _MadeOn(TorchDispatchMode):
         dispatch_modes.leave()
         torch._C._pop_torch_dispatch_stack(None)
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(
+        self, func: Overload, types: Types, args: Arguments = (), kwargs: Keywords | None = None
+    ) -> Any:
         if kwargs and kwargs.get("device") == CPU and dispatch_modes.now():  # the program's modes come next
             return func(*args, **(kwargs | {"device": self._device}))
         if any(isinstance(x, SimulatedTensor) for x in judgement.tensors_of(args, kwargs)):
@@ -104,17 +108,17 @@ class _MadeOn(TorchDispatchMode):
         return made
 
 
-def _on_one(compose: Any, *args: Any, **kwargs: Any) -> Any:
+def _on_one(compose: Kernel, *args: Any, **kwargs: Any) -> Any:
     """An operator whose tensors must be on one device: on several, the operators inside refuse them."""
     inputs = {name: value for name, value in kwargs.items() if name in ("fweights", "aweights")}  # of cov; not out=
     several = len({device_of(tensor) for tensor in judgement.tensors_of(args, inputs)}) > 1
     return compose(*args, **kwargs) if several else _on_first(compose, *args, **kwargs)
 
 
-def _one_hot(compose: Any, inputs: Any, num_classes: Any = -1) -> Any:
+def _one_hot(compose: Kernel, inputs: Tensor, num_classes: Any = -1) -> Any:
     """native/Onehot.cpp: of a tensor with the Python key it makes comparisons, on CUDA numbers in zeros.
 
-    Of a class that there is not, scatter_ says so.
+    If a class is not there, scatter_ says so.
     """
     is_plain = isinstance(inputs, SimulatedTensor) and not functorch.is_wrapped(inputs)
     if not is_plain or inputs.dtype is not torch.long or device_of(inputs) is CPU:
@@ -129,7 +133,7 @@ def _one_hot(compose: Any, inputs: Any, num_classes: Any = -1) -> Any:
     return inputs.new_zeros((*inputs.shape, num_classes)).scatter_(-1, inputs.unsqueeze(-1), 1)
 
 
-def _on_first(compose: Any, *args: Any, **kwargs: Any) -> Any:
+def _on_first(compose: Kernel, *args: Any, **kwargs: Any) -> Any:
     """What an operator makes for itself is where its first tensor is."""
     home = device_of(next(judgement.tensors_of(args, kwargs)))
     if home is CPU:
@@ -143,7 +147,9 @@ def _on_first(compose: Any, *args: Any, **kwargs: Any) -> Any:
     return made
 
 
-def _pinverse_within(compose: Any, inputs: Any, *, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Any:
+def _pinverse_within(
+    compose: Kernel, inputs: Tensor, *, atol: Any = None, rtol: Any = None, hermitian: bool = False
+) -> Any:
     """native/LinearAlgebra.cpp, get_atol_rtol: tolerances that are numbers become tensors, on the GPU."""
     home = device_of(inputs)
     if home is CPU or inputs.dim() < 2 or not (inputs.is_floating_point() or inputs.is_complex()):
@@ -153,7 +159,7 @@ def _pinverse_within(compose: Any, inputs: Any, *, atol: Any = None, rtol: Any =
     return _pinverse_of(inputs, atol or 0.0, rtol, hermitian, home)
 
 
-def _pinverse(compose: Any, inputs: Any, rcond: float = 1e-15, hermitian: bool = False) -> Any:
+def _pinverse(compose: Kernel, inputs: Tensor, rcond: float = 1e-15, hermitian: bool = False) -> Any:
     """native/LinearAlgebra.cpp, pinverse and linalg_pinv: a tolerance that is a number becomes a tensor, on the GPU."""
     home = device_of(inputs)
     if home is CPU:
@@ -161,21 +167,21 @@ def _pinverse(compose: Any, inputs: Any, rcond: float = 1e-15, hermitian: bool =
     return _pinverse_of(inputs, 0.0, rcond, hermitian, home)
 
 
-def _pinverse_of(inputs: Any, atol: float, rtol: float, hermitian: bool, home: torch.device) -> Any:
+def _pinverse_of(inputs: Tensor, atol: float, rtol: float, hermitian: bool, home: torch.device) -> Any:
     tolerances = [wrap(torch.ops.aten.full.default([], x, dtype=torch.float64), home) for x in (atol, rtol)]
     return torch.ops.aten.linalg_pinv.atol_rtol_tensor(
         inputs, atol=tolerances[0], rtol=tolerances[1], hermitian=hermitian
     )
 
 
-def _sparse_product(compose: Any, first: Any, second: Any, *args: Any) -> Any:
+def _sparse_product(compose: Kernel, first: Tensor, second: Tensor, *args: Any) -> Any:
     """native/sparse/SparseTensorMath.cpp, _sparse_mm: zeros are made where the dense factor is."""
     home = device_of(second if first.layout is not torch.strided else first)
     with contextlib.nullcontext() if home is CPU else _MadeOn(home):
         return compose(first, second, *args)
 
 
-def _ctc_loss(compose: Any, log_probs: Any, targets: Any, *rest: Any, **kwargs: Any) -> Any:
+def _ctc_loss(compose: Kernel, log_probs: Tensor, targets: Tensor, *rest: Any, **kwargs: Any) -> Any:
     """native/LossCTC.cpp, ctc_loss: lengths are read on the CPU, and targets brought to where the probabilities are."""
     lengths = [x for x in rest[:2] if isinstance(x, torch.Tensor) and not functorch.is_wrapped(x)]
     if len(lengths) == 2 and any(device_of(x) is not CPU for x in (log_probs, targets, *lengths)):
@@ -188,7 +194,7 @@ def _ctc_loss(compose: Any, log_probs: Any, targets: Any, *rest: Any, **kwargs: 
     return _on_first(compose, log_probs, targets.to(device_of(log_probs)), *rest, **kwargs)
 
 
-def _padded(compose: Any, *args: Any, **kwargs: Any) -> Any:
+def _padded(compose: Kernel, *args: Any, **kwargs: Any) -> Any:
     """native/PackedSequence.cpp, _pad_packed_sequence: the lengths are made where batch_sizes is, on the CPU."""
     padded, lengths = _on_first(compose, *args, **kwargs)
     return padded, unwrap(lengths)

@@ -17,8 +17,7 @@ _WORKSPACE = 4096 * 1024 * 2 + 16 * 1024 * 8  # bytes; ATen/cuda/CublasHandlePoo
 _LT_WORKSPACE = 2**20
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     for name, function in {**_tunable(), **_workspaces()}.items():
         yield torch._C, f"_cuda_{name}", function
 

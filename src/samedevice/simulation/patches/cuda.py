@@ -16,19 +16,12 @@ from torch.backends import ContextProp
 from torch.backends.cuda import cuFFTPlanCache, cuFFTPlanCacheManager
 
 from samedevice.simulation import state
-from samedevice.simulation.device import devices, events, generators, pinned_memory, properties, streams, sync_debug
+from samedevice.simulation.device import devices, sync_debug
 from samedevice.simulation.patches import (
-    autocast,
-    compilers,
-    cublas,
     memory,
-    only_with_cuda,
-    torch_dynamo,
-    warned_lines,
 )
 from samedevice.simulation.patches.only_with_cuda import refused
 from samedevice.simulation.rules import determinism
-from samedevice.simulation.tensor import allocation
 
 _set_deterministic = torch._C._set_deterministic_algorithms
 
@@ -37,15 +30,11 @@ _FUSED = ("flash", "mem_efficient", "cudnn")
 
 
 def _no_fused_kernel(params: Any, debug: bool = False) -> bool:
-    """As in PyTorch's build for the CPU: the one for CUDA asks the driver of real GPUs which kernels they have."""
+    """Say no, as PyTorch's build for the CPU does: the one for CUDA asks the driver of real GPUs."""
     return False
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
-    parts = properties, streams, events, memory, pinned_memory, generators, autocast, compilers, cublas
-    for part in (only_with_cuda, *parts):
-        yield from part.replacements()
+def replacements() -> Iterator[tuple[object, str, object]]:
     yield torch, "device", devices.DeviceFace
     in_c = {
         "_cuda_init": devices.use, "_cuda_getDeviceCount": devices.ask, "_cuda_getDevice": devices.current,
@@ -120,24 +109,14 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
 
 def start() -> None:
     """What is not put in place by name."""
-    allocation.start()
-    torch_dynamo.start()
-    warned_lines.start()
     _observe(determinism.check, torch._C._get_deterministic_algorithms())
-
-
-def stop() -> None:
-    """What is not put back by name."""
-    autocast.stop()
-    torch_dynamo.stop()
-    warned_lines.stop()
 
 
 def _nothing(*args: Any, **kwargs: Any) -> None:
     """Nothing to do: every simulated operation is finished when it returns, and nothing is kept in reserve."""
 
 
-def _preferred(setter: str, getter: str) -> Iterator[tuple[Any, str, Any]]:
+def _preferred(setter: str, getter: str) -> Iterator[tuple[object, str, object]]:
     """torch.backends.cuda.preferred_linalg_library and preferred_blas_library: the choice is kept and read back."""
     choose, chosen = getattr(torch._C, setter), [getattr(torch._C, getter)()]
 
@@ -154,7 +133,7 @@ def _preferred(setter: str, getter: str) -> Iterator[tuple[Any, str, Any]]:
 _ARCHITECTURES = "sm_75 sm_80 sm_86 sm_90 sm_100 sm_120"
 
 
-def _cudnn() -> Iterator[tuple[Any, str, Any]]:
+def _cudnn() -> Iterator[tuple[object, str, object]]:
     """What torch.backends.cudnn says of a build with cuDNN.
 
     Nothing is computed by it, so nn.LSTM and its kin are told not to lay out their weights for it.
@@ -192,7 +171,7 @@ def _cudnn_library() -> types.SimpleNamespace:
     )  # fmt: skip
 
 
-def _cufft() -> Iterator[tuple[Any, str, Any]]:
+def _cufft() -> Iterator[tuple[object, str, object]]:
     """torch.backends.cuda.cufft_plan_cache: each GPU's holds nothing, and its limit is kept and read back."""
     limits: dict[int, int] = {}
     attribute: Any = type(vars(cuFFTPlanCache)["size"])
@@ -286,7 +265,7 @@ def _observe(check: Callable[..., None], wanted: bool) -> None:
     state.now.before_operators = [*observers, check] if wanted else observers
 
 
-# Of cudaGetErrorString, the errors that programs meet.
+# What cudaGetErrorString says of the errors that programs meet.
 _ERRORS = {
     0: "no error", 1: "invalid argument", 2: "out of memory", 3: "initialization error", 4: "driver shutting down",
     9: "invalid configuration argument", 35: "CUDA driver version is insufficient for CUDA runtime version",

@@ -22,8 +22,7 @@ _OFFSETS = {b"dltensor": 8, b"dltensor_versioned": 40}
 _CPU, _CUDA = 1, 2
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     yield torch._C, "_to_dlpack", to_dlpack
     for owner in (torch, torch.utils.dlpack):  # each has it by name
         yield owner, "to_dlpack", to_dlpack
@@ -37,17 +36,17 @@ class _Device(ctypes.Structure):
     _fields_ = (("kind", ctypes.c_int32), ("index", ctypes.c_int32))
 
 
-def to_dlpack(tensor: Any, **options: Any) -> Any:
+def to_dlpack(tensor: torch.Tensor, **options: Any) -> Any:
     """torch._C._to_dlpack."""
     return _packed(_to_dlpack, tensor, **options)
 
 
-def to_dlpack_versioned(tensor: Any, **options: Any) -> Any:
+def to_dlpack_versioned(tensor: torch.Tensor, **options: Any) -> Any:
     """torch._C._to_dlpack_versioned."""
     return _packed(_to_dlpack_versioned, tensor, **options)
 
 
-def _packed(pack: Any, tensor: Any, dl_device: Any = None, copy: bool | None = None, **options: Any) -> Any:
+def _packed(pack: Any, tensor: torch.Tensor, dl_device: Any = None, copy: bool | None = None, **options: Any) -> Any:
     """A capsule of a tensor, where the tensor is or where `dl_device` says (ATen/DLConvertor.cpp).
 
     torch 2.15 has an option more, read_only.

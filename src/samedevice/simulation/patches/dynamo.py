@@ -17,14 +17,16 @@ from typing import Any
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.overrides import TorchFunctionMode
+from torch.types import Device
 from torch.utils._pytree import tree_leaves
 
 from samedevice.simulation import state
+from samedevice.simulation.calls import Arguments, Keywords, Overload, Types
 from samedevice.simulation.device.devices import device_of, resolve
 from samedevice.simulation.tensor import fake
 
 
-def refusal(function: Callable[..., Any], args: Any, kwargs: Any) -> Exception | None:
+def refusal(function: Callable[..., Any], args: Arguments, kwargs: Keywords) -> Exception | None:
     """What TorchDynamo raises where it traces this call, or None where it raises nothing, or cannot follow."""
     from torch._dynamo import eval_frame, exc
 
@@ -80,7 +82,7 @@ def _to(self: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
     return torch.Tensor.to(self, *args, **{name: _with_number(x) for name, x in kwargs.items()})
 
 
-def _cuda(self: torch.Tensor, device: Any = None, non_blocking: bool = False, **kwargs: Any) -> torch.Tensor:
+def _cuda(self: torch.Tensor, device: Device = None, non_blocking: bool = False, **kwargs: Any) -> torch.Tensor:
     return torch.Tensor.cuda(self, _with_number("cuda" if device is None else device), non_blocking, **kwargs)
 
 
@@ -111,7 +113,9 @@ class _Faked(TorchFunctionMode):
             fake: torch.Tensor = FakeTensor(self.mode, shape, device_of(tensor))
         return fake
 
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_function__(
+        self, func: Overload, types: Types, args: Arguments = (), kwargs: Keywords | None = None
+    ) -> Any:
         if func != torch.Tensor.__deepcopy__:  # which a tensor on a simulated GPU has one in the place of
             return func(*args, **(kwargs or {}))
         tensor, memo = args

@@ -20,6 +20,5 @@ class _ExecutionEngine:
         _engine.queue_callback(in_backward.at_the_end(callback))
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     yield Variable, "_execution_engine", _ExecutionEngine()

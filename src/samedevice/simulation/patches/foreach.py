@@ -12,8 +12,7 @@ _Groups = dict[tuple[torch.device, torch.dtype], tuple[list[list[Any]], list[int
 _group = torch._C._group_tensors_by_device_and_dtype
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     yield torch._C, "_group_tensors_by_device_and_dtype", group_tensors_by_device_and_dtype
 
 

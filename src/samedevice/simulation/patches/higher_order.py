@@ -15,6 +15,7 @@ from torch._functorch.pyfunctorch import retrieve_current_functorch_interpreter
 from torch._ops import HigherOrderOperator
 from torch.utils._python_dispatch import _get_current_dispatch_mode
 
+from samedevice.simulation.calls import Arguments, Keywords, Overload
 from samedevice.simulation.tensor.classes import Twin
 
 _dispatch = HigherOrderOperator.dispatch
@@ -27,12 +28,11 @@ _VMAP = torch._C._functorch.TransformType.Vmap
 _WITH_A_GRADIENT = ("cond", "map_impl", "scan", "while_loop", "associative_scan", "foreach_map", "flex_attention")
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     yield HigherOrderOperator, "dispatch", dispatch
 
 
-def _of_classes(args: Any, kwargs: Any) -> list[torch.Tensor]:
+def _of_classes(args: Arguments, kwargs: Keywords) -> list[torch.Tensor]:
     """The tensors whose classes have a __torch_dispatch__, found as by HigherOrderOperator.dispatch (torch/_ops.py)."""
     given = [x for arg in (*args, *kwargs.values()) for x in (arg if isinstance(arg, (list, tuple)) else (arg,))]
     return [x for x in given if isinstance(x, torch.Tensor) and torch._C._dispatch_keys(x).has("Python")]
@@ -55,7 +55,7 @@ def dispatch(self: Any, /, dispatch_key: Any, *args: Any, **kwargs: Any) -> Any:
     return _dispatch(self, dispatch_key, *args, **kwargs)
 
 
-def _with_gradient(operator: Any, args: Any, kwargs: Any) -> Any:
+def _with_gradient(operator: Overload, args: Arguments, kwargs: Keywords) -> Any:
     """Compute as the operator's kernel does, while autograd looks on."""
     if operator.name() == "cond":  # whose kernel knows of no operands in a dictionary: the compiler takes them out
         pred, true_fn, false_fn, operands = args
@@ -63,7 +63,7 @@ def _with_gradient(operator: Any, args: Any, kwargs: Any) -> Any:
     return _dispatch(operator, _CUDA, *args, **kwargs)
 
 
-def _cond_in_vmap(operator: Any, pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
+def _cond_in_vmap(operator: Overload, pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
     """torch.cond under torch.vmap, whose rule takes functions as the compiler makes them: these return a tuple."""
     result = _dispatch(operator, _IN_FUNC, pred, _in_a_tuple(true_fn), _in_a_tuple(false_fn), operands)
     return result[0]

@@ -23,6 +23,7 @@ from torch._library.utils import handle_dispatch_mode
 from torch.utils._python_dispatch import _pop_mode_temporarily
 
 from samedevice.simulation import state
+from samedevice.simulation.calls import Arguments, Keywords, Overload, Types
 from samedevice.simulation.rules import judgement, registered_kernels
 from samedevice.simulation.rules.registered_kernels import OF_PYTORCH, is_pytorchs
 from samedevice.simulation.tensor.classes import Twin, dispatches_itself
@@ -66,8 +67,7 @@ _left_alone: dict[str, str] = {}
 _registering: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     yield _library, "impl", impl
     yield _library, "define", define
     yield _library, "_destroy", _destroy_of(_library._destroy)
@@ -265,7 +265,7 @@ def _at_python(name: str, in_python: set[str]) -> Callable[..., Any]:
     return kernel
 
 
-def _to_modes_or_classes(overload: Any, tensors: list[torch.Tensor], args: Any, kwargs: Any) -> Any:
+def _to_modes_or_classes(overload: Overload, tensors: list[torch.Tensor], args: Arguments, kwargs: Keywords) -> Any:
     """What PyTorch does at the Python key, of arguments with a number in a tensor's place: C++ takes none from here."""
     with torch._C._ExcludeDispatchKeyGuard(_ABOVE):
         if _how_many_modes():
@@ -309,7 +309,7 @@ def register_torch_dispatch_rule(self: Any, op_name: Any, torch_dispatch_class: 
     """Library._register_torch_dispatch_rule: as on CUDA, the class of a plain tensor dispatches no operators."""
 
     @functools.wraps(fn)
-    def rule(mode: Any, func: Any, types: Any, *rest: Any) -> Any:
+    def rule(mode: Any, func: Overload, types: Types, *rest: Any) -> Any:
         return fn(mode, func, tuple(kind for kind in types if not isinstance(kind, Twin)), *rest)
 
     _register_torch_dispatch_rule(self, op_name, torch_dispatch_class, rule)

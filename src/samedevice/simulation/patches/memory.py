@@ -104,7 +104,7 @@ def _enable(value: bool) -> None:
 
 
 def _record_history(enabled: str | None, *args: Any) -> None:
-    """There is none to record; to switch it off is what PyTorch does too where it is off."""
+    """Refuse to record a history; a program may switch it off, as it may with PyTorch where it is off."""
     if enabled is not None:
         _refused("it has no history to record")()
 
@@ -124,8 +124,7 @@ def _metadata() -> dict[str, Callable[..., Any]]:
     return {"_cuda_getMemoryMetadata": lambda: written[0], "_cuda_setMemoryMetadata": write}
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     in_c = {
         "_cuda_memoryStats": stats, "_accelerator_getDeviceStats": _accelerator_stats,
         "_cuda_resetPeakMemoryStats": lambda index: _reset_peak(_checked(index, "reset_peak_memory_stats")),

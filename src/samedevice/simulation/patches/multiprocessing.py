@@ -33,8 +33,7 @@ _BEGIN = (
 )
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     yield multiprocessing.spawn, "get_preparation_data", get_preparation_data
     yield multiprocessing.reduction.ForkingPickler, "reducer_override", reducer_override
     yield torch.UntypedStorage, "_share_cuda_", share_cuda

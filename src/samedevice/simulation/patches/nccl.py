@@ -18,8 +18,7 @@ _REDUCE: tuple[Callable[[torch.Tensor], torch.Tensor], ...] = (  # nccl.h, ncclR
 )
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     major, minor, patch = _VERSION
     for name, function in (
         ("version", lambda: major << 32 | minor << 16 | patch),

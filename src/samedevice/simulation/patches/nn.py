@@ -6,10 +6,11 @@ text and the source file it follows.
 
 import contextlib
 import functools
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
 
 import torch
+from torch import Tensor
 
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.rules import dtype_refusals, dtypes
@@ -19,12 +20,12 @@ from samedevice.simulation.rules.tensor_iterator import broadcast
 from samedevice.simulation.tensor import functorch
 from samedevice.simulation.tensor.transfers import move
 
+_Hidden: TypeAlias = Tensor | Sequence[Tensor]  # an LSTM has two
 _NOT_NORMALIZED = dtypes.BOOL | dtypes.INTEGERS | dtypes.FLOAT8  # by native/cuda/layer_norm_kernel.cu
 _original_lengths = torch._VF._pack_padded_sequence
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     yield torch._VF, "_pack_padded_sequence", _pack_padded_sequence
 
 
@@ -54,7 +55,9 @@ def kernels_for_complex_tensors() -> Iterator[tuple[str, Kernel]]:
         yield name, _complex_convolution
 
 
-def _complex_convolution(compose: Any, inputs: Any, weight: Any, bias: Any = None, *rest: Any, **options: Any) -> Any:
+def _complex_convolution(
+    compose: Kernel, inputs: Tensor, weight: Tensor, bias: Tensor | None = None, *rest: Any, **options: Any
+) -> Any:
     """native/Convolution.cpp, complex_convolution: it compares types before it splits complex tensors."""
     if inputs.is_complex() and device_of(inputs) is not CPU:
         if weight.type() != inputs.type():
@@ -65,14 +68,16 @@ def _complex_convolution(compose: Any, inputs: Any, weight: Any, bias: Any = Non
     return compose(inputs, weight, bias, *rest, **options)
 
 
-def _recurrent(compose: Any, inputs: Any, hidden: Any, parameters: Any, *rest: Any) -> Any:
+def _recurrent(compose: Kernel, inputs: Tensor, hidden: _Hidden, parameters: Sequence[Tensor], *rest: Any) -> Any:
     """native/RNN.h, check_attributes: first the hidden state, then the parameters."""
     _check_attributes(inputs, hidden, parameters)
     return compose(inputs, hidden, parameters, *rest)
 
 
-def _lstm(compose: Any, inputs: Any, hidden: Any, parameters: Any, has_biases: bool, *rest: Any) -> Any:
-    """As above; without biases it is composed of other operators, for oneDNN's backward then ends the process."""
+def _lstm(
+    compose: Kernel, inputs: Tensor, hidden: _Hidden, parameters: Sequence[Tensor], has_biases: bool, *rest: Any
+) -> Any:
+    """Check as above; without biases compose other operators, because oneDNN's backward would end the process."""
     if has_biases or device_of(inputs) is CPU:
         return _recurrent(compose, inputs, hidden, parameters, has_biases, *rest)
     enabled = torch._C._get_mkldnn_enabled()
@@ -83,7 +88,9 @@ def _lstm(compose: Any, inputs: Any, hidden: Any, parameters: Any, has_biases: b
         torch._C._set_mkldnn_enabled(enabled)
 
 
-def _recurrent_packed(compose: Any, data: Any, batch_sizes: Any, hidden: Any, parameters: Any, *rest: Any) -> Any:
+def _recurrent_packed(
+    compose: Kernel, data: Tensor, batch_sizes: Tensor, hidden: _Hidden, parameters: Sequence[Tensor], *rest: Any
+) -> Any:
     """native/RNN.cpp leaves a packed input to its operators; cuDNN's (native/cudnn/RNN.cpp) checks as above."""
     if device_of(data) is CPU:
         _first_products(data, hidden, parameters, *rest)
@@ -92,7 +99,7 @@ def _recurrent_packed(compose: Any, data: Any, batch_sizes: Any, hidden: Any, pa
     return compose(data, batch_sizes, hidden, parameters, *rest)
 
 
-def _first_products(data: Any, hidden: Any, parameters: Any, has_biases: bool, *_: Any) -> None:
+def _first_products(data: Tensor, hidden: _Hidden, parameters: Sequence[Tensor], has_biases: bool, *_: Any) -> None:
     """The products that a layer begins with, of the input and of its state, each with the weights and the bias."""
     state = hidden if isinstance(hidden, torch.Tensor) else hidden[0]
     for number, mat1 in enumerate((data, state)):
@@ -103,7 +110,7 @@ def _first_products(data: Any, hidden: Any, parameters: Any, has_biases: bool, *
             compare("wrapper_CUDA_mm", ("self", mat1), ("mat2", parameters[number]))
 
 
-def _check_attributes(inputs: Any, hidden: Any, parameters: Any) -> None:
+def _check_attributes(inputs: Tensor, hidden: _Hidden, parameters: Sequence[Tensor]) -> None:
     here = device_of(inputs)
     hidden = [hidden] if isinstance(hidden, torch.Tensor) else hidden
     for name, tensors in (("hidden", hidden), ("parameter", parameters)):
@@ -116,15 +123,9 @@ def _check_attributes(inputs: Any, hidden: Any, parameters: Any) -> None:
 
 
 def _cell(
-    method: str,
-    compose: Any,
-    inputs: Any,
-    hidden: Any,
-    input_weight: Any,
-    hidden_weight: Any,
-    input_bias: Any = None,
-    hidden_bias: Any = None,
-) -> Any:
+    method: str, compose: Kernel, inputs: Tensor, hidden: _Hidden, input_weight: Tensor, hidden_weight: Tensor,
+    input_bias: Tensor | None = None, hidden_bias: Tensor | None = None,
+) -> Any:  # fmt: skip
     """native/RNN.cpp, lstm_cell and gru_cell: for a GPU's fused kernel the products are made without the biases."""
     state, *memory = [hidden] if isinstance(hidden, torch.Tensor) else hidden
     shape = [inputs.size(0), hidden_weight.size(1)]
@@ -145,7 +146,7 @@ def _cell(
     return compose(inputs, hidden, input_weight, hidden_weight, input_bias, hidden_bias)
 
 
-def _cdist(compose: Any, x1: Any, x2: Any, p: float = 2.0, compute_mode: int | None = None) -> Any:
+def _cdist(compose: Kernel, x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: int | None = None) -> Any:
     """native/Distance.cpp: by matrix products, which more than 25 rows are worth, cdist_impl comes to compare types."""
     many = x1.dim() > 1 and x2.dim() > 1 and max(x1.size(-2), x2.size(-2)) > 25
     if p == 2 and (compute_mode == 1 or (many and not compute_mode)):
@@ -158,7 +159,7 @@ def _cdist(compose: Any, x1: Any, x2: Any, p: float = 2.0, compute_mode: int | N
     return compose(x1, x2, p, compute_mode)
 
 
-def _cosine_similarity(compose: Any, first: Any, second: Any, dim: int = 1, *rest: Any) -> Any:
+def _cosine_similarity(compose: Kernel, first: Tensor, second: Tensor, dim: int = 1, *rest: Any) -> Any:
     """native/Distance.cpp, cosine_similarity: eps, made where the first is, clamps the norm of the second.
 
     Before, the common dtype and the shapes are looked at, and then the dimension.
@@ -172,12 +173,14 @@ def _cosine_similarity(compose: Any, first: Any, second: Any, dim: int = 1, *res
     return compose(first, second, dim, *rest)
 
 
-def _ctc_loss(compose: Any, scores: Any, targets: Any, input_lengths: Any, target_lengths: Any, *rest: Any) -> Any:
+def _ctc_loss(
+    compose: Kernel, scores: Tensor, targets: Tensor, input_lengths: Tensor, target_lengths: Tensor, *rest: Any
+) -> Any:
     """native/LossCTC.cpp, ctc_loss: the lengths, from anywhere, are brought to where the loss is."""
     return compose(scores, targets, input_lengths, move(target_lengths, device_of(scores)), *rest)
 
 
-def _weight_norm(compose: Any, direction: Any, magnitude: Any, *rest: Any) -> Any:
+def _weight_norm(compose: Kernel, direction: Tensor, magnitude: Tensor, *rest: Any) -> Any:
     """native/WeightNorm.cpp, _weight_norm."""
     if device_of(direction) != device_of(magnitude):
         raise RuntimeError(
@@ -187,7 +190,10 @@ def _weight_norm(compose: Any, direction: Any, magnitude: Any, *rest: Any) -> An
     return compose(direction, magnitude, *rest)
 
 
-def _attention(compose: Any, query: Any, key: Any, value: Any, attn_mask: Any = None, *rest: Any, **kwargs: Any) -> Any:
+def _attention(
+    compose: Kernel, query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, *rest: Any,
+    **kwargs: Any,
+) -> Any:  # fmt: skip
     """native/transformers/attention.cpp, validate_sdpa_input; the mask meets the check of the kernel that is chosen."""
     here = device_of(query)
     same_type = query.dtype is key.dtype is value.dtype  # else PyTorch refuses that first
@@ -211,7 +217,7 @@ def _attention(compose: Any, query: Any, key: Any, value: Any, attn_mask: Any = 
         return compose(query, key, value, attn_mask, *rest, **kwargs)
 
 
-def _covers(attn_mask: Any, query: Any, key: Any) -> bool:
+def _covers(attn_mask: Tensor, query: Tensor, key: Tensor) -> bool:
     """Tell whether a mask can be expanded to the shape of the scores. PyTorch expands it before this check."""
     scores = (*query.shape[:-1], key.size(-2))
     try:
@@ -221,7 +227,7 @@ def _covers(attn_mask: Any, query: Any, key: Any) -> bool:
 
 
 @contextlib.contextmanager
-def _backend(query: Any, value: Any, attn_mask: Any) -> Iterator[None]:
+def _backend(query: Tensor, value: Tensor, attn_mask: Tensor | None) -> Iterator[None]:
     """native/transformers/cuda/sdp_utils.cpp, select_sdp_backend: choose among the enabled kernels.
 
     The CPU has other kernels. The math kernel runs on every processor, so it computes here.
@@ -245,7 +251,7 @@ def _backend(query: Any, value: Any, attn_mask: Any) -> Iterator[None]:
         torch._C._set_sdp_use_math(False)
 
 
-def _is_efficient(query: Any, value: Any) -> bool:
+def _is_efficient(query: Tensor, value: Tensor) -> bool:
     """native/transformers/cuda/sdp_utils.cpp, can_use_mem_efficient_attention, for a GPU of capability 8 or more."""
     alignment = {torch.float32: 4, torch.float16: 8, torch.bfloat16: 8}.get(query.dtype)
     if alignment is None or query.dim() != 4:
@@ -253,7 +259,7 @@ def _is_efficient(query: Any, value: Any) -> bool:
     return bool(query.size(-1) % alignment == 0 and value.size(-1) % alignment == 0)
 
 
-def _rms_norm(compose: Any, inputs: Any, normalized_shape: Any, weight: Any = None, *rest: Any) -> Any:
+def _rms_norm(compose: Kernel, inputs: Tensor, normalized_shape: Any, weight: Tensor | None = None, *rest: Any) -> Any:
     """native/layer_norm.cpp, rms_norm: shapes first, then on CUDA one fused kernel, with its generated check.
 
     It is for one dtype; two are multiplied step by step. vmap has no rule for that kernel, and composes it of others.
@@ -269,7 +275,10 @@ def _rms_norm(compose: Any, inputs: Any, normalized_shape: Any, weight: Any = No
     return compose(inputs, normalized_shape, weight, *rest)
 
 
-def _batch_norm(compose: Any, inputs: Any, weight: Any, bias: Any, mean: Any, var: Any, *rest: Any) -> Any:
+def _batch_norm(
+    compose: Kernel, inputs: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor | None,
+    var: Tensor | None, *rest: Any,
+) -> Any:  # fmt: skip
     """native/Normalization.cpp, _select_batch_norm_backend: images with weight and bias go to cuDNN's kernel."""
     if functorch.in_vmap(inputs):
         _compare_in_vmap(inputs, weight, bias, mean, var, rest[0])
@@ -302,7 +311,9 @@ def _batch_norm(compose: Any, inputs: Any, weight: Any, bias: Any, mean: Any, va
     return result
 
 
-def _compare_in_vmap(inputs: Any, weight: Any, bias: Any, mean: Any, var: Any, training: bool) -> None:
+def _compare_in_vmap(
+    inputs: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor | None, var: Tensor | None, training: bool
+) -> None:
     """functorch/BatchRulesNorm.cpp multiplies by the weight afterwards, and makes new statistics of the program's.
 
     The kernel's own check could not tell these any more, so they are compared before it.
@@ -314,7 +325,7 @@ def _compare_in_vmap(inputs: Any, weight: Any, bias: Any, mean: Any, var: Any, t
     compare(kernel, ("input", inputs), ("running_mean", mean), ("running_var", var))
 
 
-def _mixed_batch_norm(inputs: Any, weight: Any, bias: Any, by_cudnn: bool) -> str | None:
+def _mixed_batch_norm(inputs: Tensor, weight: Tensor, bias: Tensor, by_cudnn: bool) -> str | None:
     """native/cudnn/BatchNorm.cpp, and native/cuda/Normalization.cuh: weights are in the dtype that sums are made in."""
     by_cudnn = by_cudnn and torch.bfloat16 not in (inputs.dtype, weight.dtype)
     if by_cudnn and inputs.dtype is not torch.float16 and inputs.dtype is not weight.dtype:
@@ -335,7 +346,7 @@ def _mixed_batch_norm(inputs: Any, weight: Any, bias: Any, by_cudnn: bool) -> st
     return None
 
 
-def _prelu(compose: Any, inputs: Any, weight: Any) -> Any:
+def _prelu(compose: Kernel, inputs: Tensor, weight: Tensor) -> Any:
     """native/Activation.cpp, prelu: the weight, a scalar too, meets the generated check of _prelu_kernel.
 
     Before, its dtype and its number of channels are compared.
@@ -346,7 +357,7 @@ def _prelu(compose: Any, inputs: Any, weight: Any) -> Any:
     return compose(inputs, weight)
 
 
-def _pack_padded_sequence(inputs: torch.Tensor, lengths: torch.Tensor, *rest: Any) -> Any:
+def _pack_padded_sequence(inputs: Tensor, lengths: Tensor, *rest: Any) -> Any:
     """native/PackedSequence.cpp, _pack_padded_sequence."""
     if device_of(lengths) is not CPU:
         dtype = lengths.type().rpartition(".")[2].removesuffix("Tensor")

@@ -21,8 +21,7 @@ _WHERE = (
 _NAME = re.compile(r"_cuda_\w+|_CUDA\w+")
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement). Parts that come later have more to say of some."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     for name in _of_this_build():
         yield torch._C, name, refused(f"torch._C.{name}")
     yield torch._C, "__getattr__", _missing

@@ -13,9 +13,10 @@ from typing import Any
 import torch
 
 from samedevice.simulation import state
+from samedevice.simulation.calls import Arguments, Keywords, Overload
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.patches import tensor_options
-from samedevice.simulation.tensor import dispatch
+from samedevice.simulation.tensor import dispatch, operators
 
 NAMESPACES = ("c10d", "_c10d_functional", "_c10d_functional_autograd")
 _GROUPS = ("process_group", "group_name", "group")  # what operators call the argument
@@ -28,8 +29,7 @@ if available:
     from torch.distributed import HashStore, ProcessGroup
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     for name in _OF_LISTS if available else ():
         yield ProcessGroup, name, _looking_into_lists(name, getattr(ProcessGroup, name))
 
@@ -40,7 +40,7 @@ def start() -> None:
         state.now.carried_out.update(dict.fromkeys(NAMESPACES, collective))
 
 
-def collective(func: Any, args: Any, kwargs: Any) -> Any:
+def collective(func: Overload, args: Arguments, kwargs: Keywords | None) -> Any:
     """Run a collective of tensors on a GPU with gloo; NotImplemented where the group has another backend for them."""
     names = (argument.name for argument in func._schema.arguments)
     arguments = dict(zip(names, args, strict=False)) | (kwargs or {})
@@ -57,18 +57,18 @@ def collective(func: Any, args: Any, kwargs: Any) -> Any:
     _refuse(func._schema.name.partition("::")[2], arguments, group.size())
     used = for_gpus(group)
     if used is group:
-        return dispatch.run(func, (), arguments, place)
+        return dispatch.run(operators.of(func), (), arguments, place)
     if isinstance(arguments[named], str):
         return _run_named(func, arguments, named, used, place)
-    return dispatch.run(func, (), arguments | {named: used.boxed()}, place)
+    return dispatch.run(operators.of(func), (), arguments | {named: used.boxed()}, place)
 
 
-def _run_named(func: Any, arguments: dict[str, Any], named: str, group: Any, place: torch.device) -> Any:
+def _run_named(func: Overload, arguments: dict[str, Any], named: str, group: Any, place: torch.device) -> Any:
     """Run a functional collective, which knows its group by name, with another group."""
     name = f"{arguments[named]}, for GPUs"
     torch._C._distributed_c10d._register_process_group(name, group)
     try:
-        return dispatch.run(func, (), arguments | {named: name}, place)
+        return dispatch.run(operators.of(func), (), arguments | {named: name}, place)
     finally:
         torch._C._distributed_c10d._unregister_process_group(name)
 

@@ -1,9 +1,10 @@
 """NCCL's process groups, carried out by gloo: what torch.distributed does between the GPUs of several processes.
 
 PyTorch's own Python code is unchanged: it makes a `ProcessGroupNCCL` for the devices that a backend's name means,
-and refuses a tensor on a device for which a group has no backend. Here that class is a gloo group. In C++ a simulated
-tensor is on the CPU, so below the Python key a collective goes to a second group, the `carrier`, whose backend for the
-CPU is that same gloo group. What holds tensors in C++ (DistributedDataParallel's Reducer) is given the carrier at once.
+and refuses a tensor on a device for which a group has no backend. Here that class is a gloo group. Below the Python key
+(Note [Below the key]) a simulated tensor is on the CPU, so a collective goes to a second group, the `carrier`, whose
+backend for the CPU is that same gloo group. What holds tensors in C++ (DistributedDataParallel's Reducer) is given the
+carrier at once.
 
 What NCCL itself would refuse is checked as in torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp.
 """
@@ -19,13 +20,15 @@ from typing import Any
 
 import torch
 from torch._prims_common import suggest_memory_format
+from torch.types import Device
 
 from samedevice.simulation import state
+from samedevice.simulation.calls import Arguments, Keywords, Overload
 from samedevice.simulation.device import devices, in_backward
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.patches import process_group_gloo, tensor_options
 from samedevice.simulation.rules import judgement
-from samedevice.simulation.tensor import dispatch
+from samedevice.simulation.tensor import dispatch, operators
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 from samedevice.simulation.tensor.wrapping import unwrap, wrap
 
@@ -64,7 +67,7 @@ if _available:
     class ProcessGroupNCCL(ProcessGroupGloo):
         """A gloo group that does NCCL's work."""
 
-        def __init__(self, store: Any, rank: int, size: int, options: Any = None, device: Any = None) -> None:
+        def __init__(self, store: Any, rank: int, size: int, options: Any = None, device: Device = None) -> None:
             if not devices.count():
                 raise ValueError("ProcessGroupNCCL is only supported with GPUs, no GPUs found!")
             options = options or Options()
@@ -103,8 +106,7 @@ if _available:
     ProcessGroupNCCL.__module__ = distributed_c10d.__name__
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     if not _available:
         return
     for module in (distributed_c10d, constants):
@@ -172,7 +174,7 @@ def _for_gpus(group: Any) -> Any:
     return process_group_gloo.for_gpus(group) if carrier is group else carrier
 
 
-def _collective(func: Any, args: Any, kwargs: Any) -> Any:
+def _collective(func: Overload, args: Arguments, kwargs: Keywords | None) -> Any:
     """Run a collective with the carrier in the place of its group; of a group that has none, gloo may run it.
 
     NCCL asks no other check: `_refuse` looks at the tensors.
@@ -182,10 +184,10 @@ def _collective(func: Any, args: Any, kwargs: Any) -> Any:
         return process_group_gloo.collective(func, args, kwargs)
     _refuse(func, arguments)
     places = map(device_of, judgement.tensors_of(args, kwargs))
-    return dispatch.run(func, (), arguments, next((place for place in places if place is not CPU), CPU))
+    return dispatch.run(operators.of(func), (), arguments, next((place for place in places if place is not CPU), CPU))
 
 
-def _carried_arguments(func: Any, args: Any, kwargs: Any) -> dict[str, Any] | None:
+def _carried_arguments(func: Overload, args: Arguments, kwargs: Keywords | None) -> dict[str, Any] | None:
     """The arguments by their names, with the carrier for the group; None where the group has none."""
     names = (argument.name for argument in func._schema.arguments)
     arguments = dict(zip(names, args, strict=False)) | (kwargs or {})
@@ -195,7 +197,7 @@ def _carried_arguments(func: Any, args: Any, kwargs: Any) -> dict[str, Any] | No
     return None
 
 
-def _refuse(func: Any, arguments: dict[str, Any]) -> None:
+def _refuse(func: Overload, arguments: dict[str, Any]) -> None:
     """ProcessGroupNCCL.cpp: check_gpu_single_tensor, assertTypeMatch and assertSizesMatch of scatter and gather."""
     name = func._schema.name.partition("::")[2]
     tensors = [x for x in arguments.values() if isinstance(x, torch.Tensor)]
@@ -231,7 +233,7 @@ def _match(name: str, expected: torch.Tensor, items: Sequence[torch.Tensor]) -> 
 def _with_carriers(original: Any) -> Any:
     """A function of C++ that holds tensors and a group; of tensors on the CPU, the group itself refuses them."""
 
-    # Of a class, to ask for `__annotations__` makes some, which it would keep.
+    # A class that is asked for `__annotations__` makes some, and would keep them.
     @functools.wraps(original, ("__module__", "__name__", "__qualname__", "__doc__"))
     def function(*args: Any, **kwargs: Any) -> Any:
         tensors = itertools.chain(*(x for x in (*args, *kwargs.values()) if isinstance(x, (list, tuple))))

@@ -20,8 +20,7 @@ if process_group_nccl._available:
     _split_group = ProcessGroup.split_group
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     if process_group_nccl._available:
         yield ProcessGroup, "split_group", split_group
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+from torch.types import Device
 
 from samedevice.simulation.device import pinned_memory, sync_debug
 from samedevice.simulation.device.devices import CPU, resolve
@@ -22,8 +23,7 @@ _is_shared = torch.UntypedStorage.is_shared
 _set = torch.Tensor.set_
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     yield torch.UntypedStorage, "__new__", staticmethod(new)
     yield torch.UntypedStorage, "device", property(device)
     yield torch.UntypedStorage, "is_cuda", property(lambda self: device(self).type == "cuda")
@@ -35,7 +35,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     yield torch.Tensor, "set_", set_
 
 
-def new(cls: type, *args: Any, device: Any = None, **kwargs: Any) -> torch.UntypedStorage:
+def new(cls: type, *args: Any, device: Device = None, **kwargs: Any) -> torch.UntypedStorage:
     target = CPU if device is None else resolve(device)
     if target.type != "cuda":
         return _new(cls, *args, **({} if device is None else {"device": device}), **kwargs)
@@ -54,7 +54,7 @@ def device(self: torch.UntypedStorage) -> torch.device:
 
 
 @functools.wraps(torch.UntypedStorage.to)
-def to(self: torch.UntypedStorage, *, device: Any, non_blocking: bool = False) -> torch.UntypedStorage:
+def to(self: torch.UntypedStorage, *, device: Device, non_blocking: bool = False) -> torch.UntypedStorage:
     asked = device if isinstance(device, torch.device) else torch.device(device)
     if asked == self.device:  # torch/_utils.py, _to: "cuda" equals no GPU's name, so this makes a copy
         return self

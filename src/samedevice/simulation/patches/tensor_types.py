@@ -10,8 +10,10 @@ from types import BuiltinFunctionType
 from typing import Any, NoReturn
 
 import torch
+from torch.types import Device
 
 from samedevice.simulation import state
+from samedevice.simulation.calls import Arguments
 from samedevice.simulation.class_stand_ins import Face, face
 from samedevice.simulation.device.devices import CPU, device_of, resolve
 from samedevice.simulation.patches import storage
@@ -40,8 +42,7 @@ _new_of_torch = torch.Tensor.__new__
 _warned = False
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     for name in _TYPES:
         for owner, kind in ((torch, _PlainType), (torch.cuda, _LegacyType), (torch.cuda.sparse, _SparseType)):
             if original := getattr(owner, f"{name}Tensor", None):  # PyTorch has no sparse type for booleans
@@ -61,7 +62,7 @@ _NO_LONGER = (
 class _LegacyType(Face):
     """The type of such a type: makes a tensor on the current GPU, and knows those of its dtype on any."""
 
-    def __call__(self, *args: Any, device: Any = None) -> torch.Tensor:
+    def __call__(self, *args: Any, device: Device = None) -> torch.Tensor:
         global _warned
         if not _warned:
             _warned = True
@@ -85,7 +86,7 @@ class _LegacyType(Face):
 class _SparseType(_LegacyType):
     """The type of torch.cuda.sparse.FloatTensor and its kin: made of tensors, it is where they are, as they are."""
 
-    def __call__(self, *args: Any, device: Any = None) -> torch.Tensor:
+    def __call__(self, *args: Any, device: Device = None) -> torch.Tensor:
         check_device("cuda", torch.device("cuda" if device is None else device))
         made = _of_cpu[self.original](*args)
         return made if args and isinstance(args[0], torch.Tensor) else made.to(resolve("cuda"))
@@ -106,7 +107,7 @@ class _PlainType(Face):
 
 
 @functools.wraps(torch.Tensor.new)
-def new(self: torch.Tensor, *args: Any, device: Any = None, **kwargs: Any) -> torch.Tensor:
+def new(self: torch.Tensor, *args: Any, device: Device = None, **kwargs: Any) -> torch.Tensor:
     """Tensor.new, where the type of the tensor's device is fixed, and a tensor given is returned."""
     if overridden(self):
         return _new(self, *args, **kwargs if device is None else kwargs | {"device": device})
@@ -128,7 +129,7 @@ def new(self: torch.Tensor, *args: Any, device: Any = None, **kwargs: Any) -> to
 _new = factories.like(torch.Tensor.new)
 
 
-def _check_storage(home: torch.device, args: Any) -> None:
+def _check_storage(home: torch.device, args: Arguments) -> None:
     """torch/csrc/utils/tensor_new.cpp, new_with_storage: after its dtype, a storage's place is looked at."""
     if args and torch.is_storage(args[0]):
         storage.check_place(home, args[0])
@@ -149,7 +150,7 @@ def _refuse(kind: Any, device: str, given: Any) -> NoReturn:
     )
 
 
-def _options(dtype: torch.dtype, device: Any, layout: torch.layout = torch.strided) -> str:
+def _options(dtype: torch.dtype, device: Device, layout: torch.layout = torch.strided) -> str:
     named = ((getattr(torch, f"{kind}Tensor").dtype, text) for kind, text in _TYPES.items())
     name = next((text for own, text in named if own == dtype), str(dtype))
     return (
@@ -175,7 +176,7 @@ class _Constructor(StandIn):
         return self.__wrapped__.__reduce__()
 
 
-def new_tensor(cls: Any, *args: Any, device: Any = None, **kwargs: Any) -> torch.Tensor:
+def new_tensor(cls: type, *args: Any, device: Device = None, **kwargs: Any) -> torch.Tensor:
     """Tensor.__new__, which makes a tensor that is given one of this class, and others where the default type says.
 
     torch/csrc/utils/tensor_new.cpp, base_tensor_ctor: a tensor given stays where it is, and shares its memory.

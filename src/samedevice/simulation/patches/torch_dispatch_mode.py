@@ -12,18 +12,18 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from samedevice.simulation.calls import Arguments, Keywords, Overload, Types
 from samedevice.simulation.device import dispatch_modes, in_backward
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.rules import judgement, made_inside
-from samedevice.simulation.tensor.classes import Twin
+from samedevice.simulation.tensor.classes import Twin, without_twins
 from samedevice.simulation.tensor.wrapping import wrap
 
 _enter = TorchDispatchMode.__enter__
 _exit = TorchDispatchMode.__exit__
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     yield TorchDispatchMode, "__enter__", enter
     yield TorchDispatchMode, "__exit__", exit_
 
@@ -49,7 +49,7 @@ def exit_(self: Any, *exception: Any) -> None:
             del self._samedevice_entered, vars(self)["__torch_dispatch__"]
 
 
-def _dispatch(mode: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+def _dispatch(mode: Any, func: Overload, types: Types, args: Arguments = (), kwargs: Keywords | None = None) -> Any:
     """What a mode is given: C++ takes a tensor on a GPU for one on the CPU, of a class that dispatches operators."""
     kwargs = kwargs or {}
     home = next((device_of(x) for x in judgement.tensors_of(args, kwargs) if isinstance(type(x), Twin)), None)
@@ -57,17 +57,16 @@ def _dispatch(mode: Any, func: Any, types: Any, args: Any = (), kwargs: Any = No
         if kwargs.get("device") == CPU:
             kwargs = kwargs | {"device": home}
         args = tuple(at(home, args))
-    shown = tuple(kind for kind in types if not isinstance(kind, Twin))
     with in_backward.running(home or CPU):
-        return type(mode).__torch_dispatch__(mode, func, shown, args, kwargs)
+        return type(mode).__torch_dispatch__(mode, func, without_twins(types), args, kwargs)
 
 
 def at(home: torch.device, values: Any) -> Iterator[Any]:
     """The same values; a tensor that a formula of backward made for itself is where the others are.
 
-    That has to be seen here: what a mode has been given is held by it, so it cannot be told any more (made_inside).
+    That has to be seen here: what a mode has been given is held by it. See Note [Made inside].
     """
-    for index in range(len(values)):  # a variable that held a tensor would count among its holders
+    for index in range(len(values)):  # not by a variable that would hold a tensor
         if made_inside.made_inside(values, index):
             yield wrap(values[index], home)
         elif type(values[index]) in (list, tuple):

@@ -20,8 +20,7 @@ from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 _NAME = "torch._dynamo"
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     module = sys.modules.get(_NAME)
     if module is not None:
         yield module.eval_frame, "_stance", module.eval_frame.DynamoStance("force_eager")

@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+from torch.types import Device
 
+from samedevice.simulation.calls import Overload
 from samedevice.simulation.device import dispatch_modes
 from samedevice.simulation.device.devices import CPU, device_of, resolve
 from samedevice.simulation.stand_ins import stand_in
@@ -32,8 +34,7 @@ _OF_THE_CPU = (
 _is_below = functools.partial(torch._C._dispatch_tls_is_dispatch_key_excluded, torch._C.DispatchKey.Python)
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     for operator, replacement in _operators():
         yield operator, "_op", replacement
 
@@ -58,7 +59,7 @@ def _functions() -> Iterator[tuple[Any, Callable[..., Any]]]:
                 yield operator, _without_cuda(operator._op, packet.default)
 
 
-def _without_cuda(original: Any, overload: Any) -> Any:
+def _without_cuda(original: Any, overload: Overload) -> Any:
     """An operator of the CPU, which the dispatcher refuses to a tensor on a GPU."""
 
     def operator(*args: Any, **kwargs: Any) -> Any:
@@ -79,8 +80,9 @@ def _called(name: str) -> Callable[..., Any]:
 
 
 def _to_copy(
-    self: torch.Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None,
-    non_blocking: bool = False, memory_format: Any = None,
+    self: torch.Tensor, *, dtype: torch.dtype | None = None, layout: torch.layout | None = None,
+    device: Device = None, pin_memory: bool | None = None, non_blocking: bool = False,
+    memory_format: torch.memory_format | None = None,
 ) -> torch.Tensor:  # fmt: skip
     """native/TensorConversions.cpp, _to_copy: a copy in any case."""
     target = resolve(device)
@@ -94,7 +96,7 @@ def _by_name(original: Any, called: Callable[..., Any]) -> Any:
 
     def operator(*args: Any, **kwargs: Any) -> Any:
         named = kwargs.get("device")
-        # Below the Python key and in modes, which hand on what C++ has asked, nothing is a program's.
+        # Below the key (Note [Below the key]) and in modes, which hand on what C++ asks, nothing is a program's.
         if named is None or not args or _is_below() or dispatch_modes.entered() or dispatch_modes.asked():
             return original(*args, **kwargs)
         if not isinstance(args[0], torch.Tensor) or dispatches_itself(type(args[0])) or functorch.is_wrapped(args[0]):

@@ -20,8 +20,7 @@ _apply = torch.jit.RecursiveScriptModule._apply
 _WITHOUT_TEXT = "\nRuntimeError: \n"
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     for name in ("import_ir_module", "import_ir_module_from_buffer"):
         yield torch._C, name, _importing(getattr(torch._C, name))
     yield torch.jit.RecursiveScriptModule, "_apply", apply

@@ -5,11 +5,12 @@ operands, out= first, and its arguments by position. It returns the device of th
 returns None: then the general rules decide.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 
+from samedevice.simulation.calls import Arguments
 from samedevice.simulation.device.devices import CPU, not_equal
 from samedevice.simulation.rules import convolution, indexing, linear_algebra
 from samedevice.simulation.rules.dtypes import expected_scalar_type, name_of
@@ -19,7 +20,10 @@ from samedevice.simulation.rules.errors import (
     expected_device,
     found_two_devices,
 )
+from samedevice.simulation.rules.native_functions import Operator
 from samedevice.simulation.rules.tensor_iterator import (
+    Check,
+    Operand,
     generated,
     named,
     refuse_gradient,
@@ -30,10 +34,8 @@ from samedevice.simulation.rules.tensor_iterator import (
 
 _MAY_BE_PARTS = (torch.float16, torch.float32, torch.float64)  # of complex numbers
 
-Check = Callable[[Any, Sequence[Any], Any], torch.device | None]
 
-
-def _fused_step(operator: Any, operands: Sequence[Any], args: Any) -> torch.device | None:
+def _fused_step(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device | None:
     """native/cuda/Fused*Kernel.cu, where the learning rate is a tensor.
 
     One on the CPU is read as a number, and of the rest only the lists are compared then.
@@ -50,7 +52,7 @@ def _fused_step(operator: Any, operands: Sequence[Any], args: Any) -> torch.devi
     raise RuntimeError(_lists_differ(operator.name, operands, single["lr"].device is CPU))
 
 
-def _lists_differ(name: str, operands: Sequence[Any], is_number: bool) -> str:
+def _lists_differ(name: str, operands: Sequence[Operand], is_number: bool) -> str:
     """What an optimizer says of lists that native/ForeachUtils.h, check_fast_path_restrictions, refuses."""
     if name == "_fused_sgd_":
         momentum = named(operands, "momentum_buffer_list")
@@ -68,7 +70,7 @@ def _lists_differ(name: str, operands: Sequence[Any], is_number: bool) -> str:
     return f"{lists} must have same dtype, device, and layout"
 
 
-def _where(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+def _where(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device:
     """native/TensorCompare.cpp, where_self_out: 0-dim inputs are moved to the first device that is not the CPU."""
     condition = named(operands, "condition").tensor
     if condition.dtype not in (torch.bool, torch.uint8):
@@ -81,14 +83,14 @@ def _where(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     return tensor_iterator([*(x for x in operands if x.is_out), *inputs], cpu_scalars=0)
 
 
-def _at_first(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+def _at_first(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device:
     """Operators that take the others from anywhere: copy_ (native/Copy.cpp), bernoulli_ (cuda/Distributions.cpp),
     ctc_loss (native/LossCTC.cpp), nested tensors, whose sizes are on the CPU (native/nested/NestedTensorUtils.h)."""
     device: torch.device = operands[0].device
     return device
 
 
-def _copied(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+def _copied(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device:
     """native/Copy.cpp: from anywhere, but what is to be quantized (native/quantized/AffineQuantizer.cpp)."""
     target, source = operands[:2]
     if target.tensor.is_quantized and not source.tensor.is_quantized:
@@ -99,7 +101,7 @@ def _copied(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     return _at_first(operator, operands, args)
 
 
-def _conv_tbc(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+def _conv_tbc(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device:
     """native/ConvolutionTBC.cpp: the bias is copied into the result, from anywhere."""
     inputs, weight = named(operands, "self"), named(operands, "weight")
     if weight.device != inputs.device:
@@ -108,7 +110,7 @@ def _conv_tbc(operator: Any, operands: Sequence[Any], args: Any) -> torch.device
     return device
 
 
-def _foreach_by_a_number(operator: Any, operands: Sequence[Any], args: Any) -> torch.device | None:
+def _foreach_by_a_number(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device | None:
     """native/ForeachOpsKernels.cpp and native/cuda/ForeachBinaryOpScalarTensor.cu, of lists and one number."""
     if operator.overload != "Tensor":
         return None
@@ -127,7 +129,7 @@ def _foreach_by_a_number(operator: Any, operands: Sequence[Any], args: Any) -> t
     return first
 
 
-def _ldexp(operator: Any, operands: Sequence[Any], args: Any) -> torch.device | None:
+def _ldexp(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device | None:
     """native/BinaryOps.cpp, ldexp: for whole exponents, a TensorIterator that takes no number of the CPU."""
     base, exponent = (operand.tensor.dtype for operand in operands[-2:])
     if not base.is_floating_point or exponent.is_floating_point or exponent.is_complex:
@@ -135,26 +137,26 @@ def _ldexp(operator: Any, operands: Sequence[Any], args: Any) -> torch.device | 
     return tensor_iterator(operands, cpu_scalars=0)
 
 
-def _floor_divide(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+def _floor_divide(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device:
     """native/BinaryOps.cpp, floor_divide: a TensorIterator that the table of operators does not tell of."""
     shapes_fit(operands)
     return tensor_iterator(operands)
 
 
-def _rsub(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+def _rsub(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device:
     """native/BinaryOps.cpp, rsub: other - self."""
     shapes_fit(operands[::-1])
     return tensor_iterator(operands[::-1])
 
 
-def _extremum(operator: Any, operands: Sequence[Any], args: Any) -> torch.device | None:
+def _extremum(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device | None:
     """native/ReduceAllOps.cpp, min and max of all elements."""
     if operator.overload != "unary_out":
         return None
     not_equal("self.device() == out.device()")
 
 
-def _block_diag(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+def _block_diag(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device:
     """native/TensorShape.cpp, block_diag."""
     inputs = [x for x in operands if not x.is_out]
     first: torch.device = inputs[0].device
@@ -167,7 +169,7 @@ def _block_diag(operator: Any, operands: Sequence[Any], args: Any) -> torch.devi
     return first
 
 
-def _attention(operator: Any, operands: Sequence[Any], args: Any) -> torch.device | None:
+def _attention(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device | None:
     """native/transformers/attention.cpp, validate_sdpa_input."""
     query, key, value = (named(operands, name).device for name in ("query", "key", "value"))
     if query == key == value:
@@ -175,13 +177,13 @@ def _attention(operator: Any, operands: Sequence[Any], args: Any) -> torch.devic
     attention_on_several_devices(query, key, value)
 
 
-def _no_scalars(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+def _no_scalars(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device:
     """A TensorIterator that does not set allow_cpu_scalars: native/cuda/Loss.cu, native/PointwiseOps.cpp (addcdiv)."""
     shapes_fit(operands)
     return tensor_iterator(operands, cpu_scalars=0)
 
 
-def _addcdiv(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+def _addcdiv(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device:
     """native/PointwiseOps.cpp, addcdiv: dtypes first."""
     if not any(x.tensor.is_floating_point() or x.tensor.is_complex() for x in operands[-2:]):
         divide: Any = torch.ops.aten.addcdiv.default
@@ -189,7 +191,7 @@ def _addcdiv(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     return _no_scalars(operator, operands, args)
 
 
-def _binary_cross_entropy(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+def _binary_cross_entropy(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device:
     """native/cuda/Loss.cu: a TensorIterator of one dtype, which it looks at before the devices.
 
     The result is multiplied by the weight in place then, so a weight may be a number on the CPU.
@@ -207,7 +209,7 @@ def _binary_cross_entropy(operator: Any, operands: Sequence[Any], args: Any) -> 
     return device
 
 
-def _addcmul(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+def _addcmul(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device:
     """native/cuda/PointwiseOpsKernel.cu: of the three inputs only tensor2 may be a CPU scalar."""
     shapes_fit(operands)
     device = tensor_iterator(operands)
@@ -222,7 +224,7 @@ def _addcmul(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     return device
 
 
-def _complex(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+def _complex(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device:
     """native/TensorFactories.cpp, complex and polar: a result made where the first is meets the generated check.
 
     Before it is made, complex_check_floating looks at the dtypes.
@@ -234,17 +236,17 @@ def _complex(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     return generated(operator, operands, f"wrapper_CUDA_out_{operator.name}_out")
 
 
-def _sparse(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+def _sparse(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device:
     """The generated check of an operator whose kernel is for sparse tensors."""
     return generated(operator, operands, f"wrapper_SparseCUDA_{operator.overload}_{operator.name}")
 
 
-def _joined(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+def _joined(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device:
     """native/nested/NestedTensorFactories.cpp, _nested_tensor_from_tensor_list: torch.cat of the tensors' memory."""
     return generated(operator, [x._replace(name="tensors") for x in operands], "wrapper_CUDA_cat")
 
 
-def _from_padded(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+def _from_padded(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device:
     """native/nested/NestedTensorMath.cpp, nested_from_padded_generic: sizes of the CPU are joined with these."""
     padded, sizes = operands
     if sizes.device is not CPU:
@@ -253,14 +255,14 @@ def _from_padded(operator: Any, operands: Sequence[Any], args: Any) -> torch.dev
     return device
 
 
-def _logical(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+def _logical(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device:
     """native/BinaryOps.cpp, comparison_op: the result is made where the first is."""
     shapes_fit(operands)
     result = operands[0] if operands[0].is_out else operands[0]._replace(is_out=True, is_written=True)
     return tensor_iterator([result, *(x for x in operands if not x.is_out)])
 
 
-def _soft_margin_loss(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+def _soft_margin_loss(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device:
     """native/Loss.cpp, soft_margin_loss: the target is multiplied into a result where the input is."""
     inputs, target = operands[-2:]
     written = [inputs._replace(is_written=True), target]
@@ -268,12 +270,12 @@ def _soft_margin_loss(operator: Any, operands: Sequence[Any], args: Any) -> torc
     return tensor_iterator(written)
 
 
-def _softmax(operator: Any, operands: Sequence[Any], args: Any) -> torch.device | None:
+def _softmax(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device | None:
     """native/SoftMax.cpp, softmax_out and log_softmax_out: the kernel's generated check, for a converted input too."""
     return generated(operator, operands, f"wrapper_CUDA__{operator.name}_out_out") if operands[0].is_out else None
 
 
-def _mse_loss(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+def _mse_loss(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device:
     """native/Loss.cpp, mse_loss_out: after TensorIterator, which would let a scalar of the CPU pass."""
     device = tensor_iterator(operands)
     inputs, target = operands[-2:]
@@ -282,7 +284,7 @@ def _mse_loss(operator: Any, operands: Sequence[Any], args: Any) -> torch.device
     return device
 
 
-def _scattered(operator: Any, operands: Sequence[Any], args: Any) -> None:
+def _scattered(operator: Operator, operands: Sequence[Operand], args: Arguments) -> None:
     """autograd/derivatives.yaml, slice_scatter and its like: the gradient of src is where the other's is.
 
     src is copied, from anywhere, and the gradient that is of another device is refused.
@@ -293,7 +295,7 @@ def _scattered(operator: Any, operands: Sequence[Any], args: Any) -> None:
         refuse_gradient(src.tensor, src.device, inputs.device, f"Function {node}Backward0 returned an ", 1)
 
 
-def _unbind_copy(operator: Any, operands: Sequence[Any], args: Any) -> torch.device | None:
+def _unbind_copy(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device | None:
     """native/TensorShape.cpp, unbind_copy_int_out: after the number of results, each is compared."""
     inputs = named(operands, "self").tensor
     dim = args[1] if len(args) > 1 else 0
@@ -302,7 +304,7 @@ def _unbind_copy(operator: Any, operands: Sequence[Any], args: Any) -> torch.dev
     return resized_out(operands)
 
 
-def _mode(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+def _mode(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device:
     """native/TensorCompare.cpp, mode_out."""
     device: torch.device = named(operands, "self").device
     for operand in operands:
@@ -311,7 +313,7 @@ def _mode(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     return device
 
 
-def _cumulative(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+def _cumulative(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device:
     """native/ReduceOps.cpp, cummax_out, cummin_out and logcumsumexp_out."""
     inputs = named(operands, "self")
     device: torch.device = inputs.device

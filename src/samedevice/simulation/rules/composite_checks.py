@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.rules import dtypes, judgement
@@ -28,8 +29,7 @@ from samedevice.simulation.stand_ins import overridden
 _linspace, _logspace = torch.linspace, torch.logspace
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     yield torch.cuda.jiterator._JittedFunction, "__call__", _jiterator
     for owner in (torch, torch.Tensor):
         yield owner, "histogram", _histogram(owner.histogram)
@@ -64,7 +64,7 @@ def kernels() -> Iterator[tuple[str, Kernel]]:
     yield from _BY_OPERATOR.items()
 
 
-def _quantile(compose: Any, inputs: Any, q: Any, *rest: Any, out: Any = None, **kwargs: Any) -> Any:
+def _quantile(compose: Kernel, inputs: Tensor, q: Any, *rest: Any, out: Tensor | None = None, **kwargs: Any) -> Any:
     """native/Sorting.cpp, quantile_checks and quantile_out_impl."""
     if isinstance(q, torch.Tensor) and device_of(q) != device_of(inputs):
         raise RuntimeError("quantile() q tensor must be on the same device as the input tensor")
@@ -75,7 +75,7 @@ def _quantile(compose: Any, inputs: Any, q: Any, *rest: Any, out: Any = None, **
     return compose(inputs, q, *rest, out=out, **kwargs)
 
 
-def _window(name: str, compose: Any, inputs: Any, n_fft: int, *rest: Any, **kwargs: Any) -> Any:
+def _window(name: str, compose: Kernel, inputs: Tensor, n_fft: int, *rest: Any, **kwargs: Any) -> Any:
     """native/SpectralOps.cpp, stft and istft: hop_length, win_length, window."""
     window = rest[2] if len(rest) > 2 else kwargs.get("window")
     if window is not None and device_of(window) != device_of(inputs):
@@ -95,7 +95,7 @@ def _window(name: str, compose: Any, inputs: Any, n_fft: int, *rest: Any, **kwar
         raise RuntimeError(text) from None
 
 
-def _gradient(compose: Any, inputs: Any, *, spacing: Any, **kwargs: Any) -> Any:
+def _gradient(compose: Kernel, inputs: Tensor, *, spacing: Any, **kwargs: Any) -> Any:
     """native/ReduceOps.cpp, gradient_helper."""
     for tensor in spacing:
         if device_of(tensor) != device_of(inputs):
@@ -106,7 +106,7 @@ def _gradient(compose: Any, inputs: Any, *, spacing: Any, **kwargs: Any) -> Any:
     return compose(inputs, spacing=spacing, **kwargs)
 
 
-def _tensor_split(compose: Any, inputs: Any, indices: Any, *rest: Any) -> Any:
+def _tensor_split(compose: Kernel, inputs: Tensor, indices: Tensor, *rest: Any) -> Any:
     """native/TensorShape.cpp, tensor_split: a single number cannot be split, wherever the places are."""
     if device_of(indices) is not CPU and inputs.dim() > 0:
         raise RuntimeError(
@@ -115,7 +115,7 @@ def _tensor_split(compose: Any, inputs: Any, indices: Any, *rest: Any) -> Any:
     return compose(inputs, indices, *rest)
 
 
-def _take_along_dim(compose: Any, inputs: Any, indices: Any, *rest: Any, **out: Any) -> Any:
+def _take_along_dim(compose: Kernel, inputs: Tensor, indices: Tensor, *rest: Any, **out: Any) -> Any:
     """native/TensorAdvancedIndexing.cpp, _take_along_dim_helper; with out=, that first."""
     for tensor in (*out.values(), indices):
         if device_of(tensor) != device_of(inputs):
@@ -126,7 +126,7 @@ def _take_along_dim(compose: Any, inputs: Any, indices: Any, *rest: Any, **out: 
     return compose(inputs, indices, *rest, **out)
 
 
-def _meshgrid(compose: Any, tensors: Any, **kwargs: Any) -> Any:
+def _meshgrid(compose: Kernel, tensors: Any, **kwargs: Any) -> Any:
     """native/TensorShape.cpp, meshgrid."""
     if len({tensor.dtype for tensor in tensors}) > 1:
         raise RuntimeError("meshgrid expects all tensors to have the same dtype")
@@ -135,26 +135,26 @@ def _meshgrid(compose: Any, tensors: Any, **kwargs: Any) -> Any:
     return compose(tensors, **kwargs)
 
 
-def _range(function: Any, compose: Any, *ends: Any, **kwargs: Any) -> Any:
+def _range(function: Any, compose: Kernel, *ends: Any, **kwargs: Any) -> Any:
     """native/RangeFactories.cpp, linspace and logspace: the ends are read as numbers, from anywhere."""
     if any(isinstance(end, torch.Tensor) and end.dim() for end in ends):
         return compose(*ends, **kwargs)  # refused
     return function(*(end.item() if isinstance(end, torch.Tensor) else end for end in ends), **kwargs)
 
 
-def _float_power(compose: Any, base: Any, exponent: Any, *, out: Any) -> Any:
+def _float_power(compose: Kernel, base: Any, exponent: Any, *, out: Tensor) -> Any:
     """native/Pow.cpp, float_power_out: TensorIterator's checks, of out= too."""
     _iterate([base, exponent], out)
     return compose(base, exponent, out=out)
 
 
-def _kron(compose: Any, first: Any, second: Any, *, out: Any) -> Any:
+def _kron(compose: Kernel, first: Tensor, second: Tensor, *, out: Tensor) -> Any:
     """native/LinearAlgebra.cpp, kron_out: the product is made by TensorIterator, in place."""
     _iterate([first, second], out)
     return compose(first, second, out=out)
 
 
-def _iterate(inputs: list[Any], out: torch.Tensor) -> None:
+def _iterate(inputs: list[Any], out: Tensor) -> None:
     """TensorIterator's checks, where out= is not with the inputs; otherwise the operator inside makes them."""
     tensors = [x for x in inputs if isinstance(x, torch.Tensor)]
     if any(device_of(x) != device_of(out) for x in tensors):
@@ -163,7 +163,7 @@ def _iterate(inputs: list[Any], out: torch.Tensor) -> None:
         tensor_iterator(operands)
 
 
-def _diff(compose: Any, inputs: Any, n: int = 1, *rest: Any, out: Any) -> Any:
+def _diff(compose: Kernel, inputs: Tensor, n: int = 1, *rest: Any, out: Tensor) -> Any:
     """native/ReduceOps.cpp, diff_out_helper: where there is nothing to subtract, the input is copied."""
     if n == 0:
         dtypes.expected_scalar_type(inputs, out)
@@ -172,26 +172,28 @@ def _diff(compose: Any, inputs: Any, n: int = 1, *rest: Any, out: Any) -> Any:
     return compose(inputs, n, *rest, out=out)
 
 
-def _diag(compose: Any, inputs: Any, *rest: Any, out: Any) -> Any:
+def _diag(compose: Kernel, inputs: Tensor, *rest: Any, out: Tensor) -> Any:
     """torchgen's CompositeViewCopyKernels.cpp, of diag_embed and diagonal_copy."""
     out_tensor(device_of(inputs), device_of(out))
     return compose(inputs, *rest, out=out)
 
 
-def _msort(compose: Any, inputs: Any, *, out: Any) -> Any:
+def _msort(compose: Kernel, inputs: Tensor, *, out: Tensor) -> Any:
     """native/Sorting.cpp, msort_out: the indices, which it makes for itself, are where the input is."""
     compare("wrapper_CUDA_sort_out_values_stable", ("values", out), ("indices", inputs))
     return compose(inputs, out=out)
 
 
-def _inverse_fourier(compose: Any, inputs: Any, s: Any = None, dim: Any = None, norm: Any = None, *, out: Any) -> Any:
+def _inverse_fourier(
+    compose: Kernel, inputs: Tensor, s: Any = None, dim: Any = None, norm: Any = None, *, out: Tensor
+) -> Any:
     """native/SpectralOps.cpp, fft_ihfftn_impl: of one dimension, the conjugate; it exchanges out= and the input."""
     if len(dim or s or inputs.shape) == 1:
         compare("wrapper_CUDA_out_conj_physical_out", ("out", inputs), ("self", out))
     return compose(inputs, s, *([] if dim is None else [dim, norm]), out=out)
 
 
-def _normal_distribution(compose: Any, inputs: Any, *, out: Any) -> Any:
+def _normal_distribution(compose: Kernel, inputs: Tensor, *, out: Tensor) -> Any:
     """native/UnaryOps.cpp, special_ndtr_out."""
     if device_of(inputs) != device_of(out):
         found_two_devices(device_of(inputs), device_of(out))

@@ -13,13 +13,13 @@ kernel of an earlier part, at last PyTorch's own composition.
 """
 
 import functools
-import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
 
-from samedevice.simulation import state
+from samedevice.simulation.calls import Overload
+from samedevice.simulation.kernels import registering
 
 Kernel = Callable[..., Any]
 
@@ -42,44 +42,34 @@ def start(contributions: Iterable[tuple[str, Kernel]]) -> None:
             operator, composition = _composed(name)
             if composition is not None:
                 _kernels[operator] = functools.partial(kernel, _kernels.get(operator, composition))
-    library = torch.library.Library("aten", "IMPL")
-    state.now.libraries.append(library)
-    register: Any = library.m.impl  # without the bookkeeping of Library.impl: half the time
-    for operator, kernel in _kernels.items():
-        for key in ("Python",) if operator._opname in _FACTORIES else ("AutogradCPU", "AutogradMeta"):
-            register(operator.name(), key, kernel, False)
-        if operator._opname in _TAKE_NESTED:
-            register(operator.name(), "AutogradNestedTensor", kernel, False)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Warning only once for all operators")  # that a kernel was there before
+    with registering() as register:
+        for operator, kernel in _kernels.items():
+            for key in ("Python",) if operator._opname in _FACTORIES else ("AutogradCPU", "AutogradMeta"):
+                register(operator.name(), key, kernel, False)
+            if operator._opname in _TAKE_NESTED:
+                register(operator.name(), "AutogradNestedTensor", kernel, False)
         for operator, key in _composed_by_vmap():
             register(operator.name(), key, _kernels[operator], False)
 
 
 def add(contributions: Iterable[tuple[str, Kernel]]) -> None:
     """Put kernels in place that matter only from now on, since each costs at every call of its operator."""
-    library = torch.library.Library("aten", "IMPL")
-    state.now.libraries.append(library)
-    register: Any = library.m.impl
-    for name, kernel in contributions:
-        operator, composition = _composed(name)
-        if composition is not None:
-            for key in ("AutogradCPU", "AutogradMeta"):
-                register(operator.name(), key, functools.partial(kernel, composition), False)
+    with registering() as register:
+        for name, kernel in contributions:
+            operator, composition = _composed(name)
+            if composition is not None:
+                for key in ("AutogradCPU", "AutogradMeta"):
+                    register(operator.name(), key, functools.partial(kernel, composition), False)
 
 
 def replace(kernels: Iterable[tuple[str, Kernel]], key: str) -> None:
     """Put kernels in the place of PyTorch's own at a dispatch key; each is called with the operator's arguments."""
-    library = torch.library.Library("aten", "IMPL")
-    state.now.libraries.append(library)
-    register: Any = library.m.impl
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Warning only once for all operators")  # that a kernel was there before
+    with registering() as register:
         for name, kernel in kernels:
             register(name, key, kernel, False)
 
 
-def of(operator: Any) -> Kernel | None:
+def of(operator: Overload) -> Kernel | None:
     """The kernel in front of `operator`, if there is one."""
     return _kernels.get(operator)
 

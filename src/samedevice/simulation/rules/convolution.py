@@ -10,9 +10,12 @@ from typing import Any, NamedTuple
 
 import torch
 
+from samedevice.simulation.calls import Arguments
 from samedevice.simulation.device.devices import CPU
 from samedevice.simulation.rules import dtypes
 from samedevice.simulation.rules.errors import accuse, found_two_devices, type_in_errors
+from samedevice.simulation.rules.native_functions import Operator
+from samedevice.simulation.rules.tensor_iterator import Operand
 
 
 class Parameters(NamedTuple):
@@ -118,7 +121,7 @@ def _takes_one_dnn(inputs: torch.Tensor, weight: torch.Tensor, parameters: Param
     return groups > 1 or min(kernel) > 3 or batched.size(0) > 1 or size > 20480
 
 
-def _shapes_fit(args: Any) -> None:
+def _shapes_fit(args: Arguments) -> None:
     """Raise what check_shape_forward says, which comes first: the CPU says the same, and needs one sample for it."""
     if any(x is not None and x.is_complex() for x in args[:3]):
         return
@@ -133,7 +136,7 @@ def _shapes_fit(args: Any) -> None:
             raise RuntimeError(str(error)) from None
 
 
-def check(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+def check(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device:
     """What convolution says of an input, a weight and a bias that are not all on one device."""
     inputs, weight, *_ = operands
     _shapes_fit(args)

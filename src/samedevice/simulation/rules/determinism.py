@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from samedevice.simulation.calls import Arguments, Keywords, Overload
 from samedevice.simulation.device import sync_debug
 from samedevice.simulation.device.devices import CPU
 
@@ -79,7 +80,7 @@ for _name in ("median", "nanmedian"):
         _ALERTS[getattr(getattr(_aten, _name), _overload)] = ("median CUDA with indices output", _always)
 
 
-def check(func: Any, args: Any, kwargs: Any, device: torch.device) -> None:
+def check(func: Overload, args: Arguments, kwargs: Keywords, device: torch.device) -> None:
     """Raise or warn where CUDA would, before an operator on a GPU computes."""
     if device is CPU:
         return

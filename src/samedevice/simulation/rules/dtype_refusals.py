@@ -11,11 +11,12 @@ from typing import Any
 
 import torch
 
+from samedevice.simulation.calls import Arguments, Compute, Keywords, Overload
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.rules import convolution, dtypes, kernel_choice
 
 
-def refusal_of(operator: Any) -> Callable[[Any, Any], Exception | None] | None:
+def refusal_of(operator: Overload) -> Callable[[Arguments, Keywords], Exception | None] | None:
     """Return the function that finds CUDA's error about this operator's dtypes, or None if there cannot be one."""
     namespace, _, packet = operator._schema.name.partition("::")
     if namespace != "aten":
@@ -27,7 +28,7 @@ def refusal_of(operator: Any) -> Callable[[Any, Any], Exception | None] | None:
     return functools.partial(by_kernel, packet)
 
 
-def computed_at_once(operator: Any) -> frozenset[torch.dtype]:
+def computed_at_once(operator: Overload) -> frozenset[torch.dtype]:
     """Return the first tensor's dtypes for which no check is needed before the CPU computes: it refuses the rest."""
     packet = operator._schema.name.partition("::")[2]
     arguments = operator._schema.arguments
@@ -42,13 +43,13 @@ def is_about_dtypes(error: RuntimeError) -> bool:
     return bool(_ABOUT_DTYPES.search(str(error)))
 
 
-def computes_usual_dtypes(operator: Any) -> bool:
+def computes_usual_dtypes(operator: Overload) -> bool:
     """Tell whether CUDA computes all usual dtypes, so that only rare ones need a check."""
     packet = operator._schema.name.partition("::")[2]
     return packet not in _CHECKED_FIRST and kernel_choice.always_computes(packet) >= dtypes.USUAL
 
 
-def by_kernel(packet: str, args: Any, kwargs: Any) -> Exception | None:
+def by_kernel(packet: str, args: Arguments, kwargs: Keywords) -> Exception | None:
     """Return the error of CUDA's kernel about the dtype that it checks, or None if it computes it."""
     found = kernel_choice.of(packet, args, kwargs)
     if found is None or found[1] in found[0].dtypes or kernel_choice.asks_none(packet, args):
@@ -56,7 +57,7 @@ def by_kernel(packet: str, args: Any, kwargs: Any) -> Exception | None:
     return _no_kernel(found[0].name, found[1])
 
 
-def refuse(text: Exception, operator: Any, args: Any, kwargs: Any, compute: Callable[..., Any]) -> None:
+def refuse(text: Exception, operator: Overload, args: Arguments, kwargs: Keywords, compute: Compute) -> None:
     """Raise what CUDA says of dtypes that it has no kernel for and the CPU has; of other mistakes the CPU tells first.
 
     `compute` runs the operator on the CPU. It is given copies here, so a refused call changes nothing.
@@ -80,7 +81,7 @@ def refuse(text: Exception, operator: Any, args: Any, kwargs: Any, compute: Call
         raise text
 
 
-def is_computed(packet: str, args: Any, kwargs: Any) -> bool:
+def is_computed(packet: str, args: Arguments, kwargs: Keywords) -> bool:
     """Tell whether CUDA computes this, even if the CPU does not."""
     found = kernel_choice.of(packet, args, kwargs)
     return found is not None and (found[1] in found[0].dtypes or kernel_choice.asks_none(packet, args))
@@ -104,14 +105,14 @@ def _differs(expected: torch.Tensor, found: torch.Tensor) -> Exception:
     return RuntimeError(f"expected scalar type {names[0]} but found {names[1]}")
 
 
-def _halves_in_histogram(args: Any, kwargs: Any) -> Exception | None:
+def _halves_in_histogram(args: Arguments, kwargs: Keywords) -> Exception | None:
     """native/cuda/SummaryOps.cu, _histc_cuda."""
     if args[0].dtype is torch.float16:
         return RuntimeError("HalfTensor is not supported")
     return by_kernel("histc", args, kwargs)
 
 
-def _integers_are_multiplied(args: Any, kwargs: Any) -> Exception | None:
+def _integers_are_multiplied(args: Arguments, kwargs: Keywords) -> Exception | None:
     """native/cuda/Blas.cpp, _int_mm_out_cuda: cuBLAS takes matrices of some sizes."""
     first, second = args[:2]
     if first.dtype is not torch.int8 or (first.dim(), second.dim()) != (2, 2):
@@ -125,7 +126,7 @@ def _integers_are_multiplied(args: Any, kwargs: Any) -> Exception | None:
     return RuntimeError(f"{wrong} needs to be greater than 0 and a multiple of 8, but got {sizes[wrong]}")
 
 
-def _rows_are_normalized(args: Any, kwargs: Any) -> Exception | None:
+def _rows_are_normalized(args: Arguments, kwargs: Keywords) -> Exception | None:
     """native/cuda/layer_norm_kernel.cu: it reads the weights as the input's dtype."""
     if 0 in args[0].shape[: args[0].dim() - len(args[1])]:
         return None  # no row, so no kernel
@@ -134,7 +135,7 @@ def _rows_are_normalized(args: Any, kwargs: Any) -> Exception | None:
     return _parameters_differ(args[0], args[2:4])
 
 
-def _groups_are_normalized(args: Any, kwargs: Any) -> Exception | None:
+def _groups_are_normalized(args: Arguments, kwargs: Keywords) -> Exception | None:
     """native/cuda/group_norm_kernel.cu: it reads weights that passed check_mixed_data_type (group_norm.cpp)."""
     parameters = [x for x in args[1:3] if isinstance(x, torch.Tensor)]
     if 0 in args[0].shape[:1]:
@@ -152,7 +153,7 @@ def _parameters_differ(inputs: torch.Tensor, parameters: Any) -> Exception | Non
     return None
 
 
-def batch_is_normalized(args: Any, kwargs: Any) -> Exception | None:
+def batch_is_normalized(args: Arguments, kwargs: Keywords) -> Exception | None:
     """native/cuda/Normalization.cu: training computes the batch's statistics; evaluation reads the running ones."""
     inputs, variance, training = args[0], args[4], args[5]
     computed = dtypes.REAL
@@ -165,7 +166,7 @@ def batch_is_normalized(args: Any, kwargs: Any) -> Exception | None:
     return None if inputs.dtype in computed else _no_kernel("batchnorm_forward", inputs.dtype)
 
 
-def _classes_are_weighted(args: Any, kwargs: Any) -> Exception | None:
+def _classes_are_weighted(args: Arguments, kwargs: Keywords) -> Exception | None:
     """native/cuda/Loss.cu: the input's dtype chooses the kernel, which reads the weights as that dtype."""
     if isinstance(args[2], torch.Tensor) and args[2].dtype is not args[0].dtype:
         return _differs(args[0], args[2])
@@ -173,7 +174,7 @@ def _classes_are_weighted(args: Any, kwargs: Any) -> Exception | None:
     return _class_numbers(args) if refusal is None and torch.__version__ < "2.12" else refusal
 
 
-def _class_numbers(args: Any) -> Exception | None:
+def _class_numbers(args: Arguments) -> Exception | None:
     """native/cuda/Loss.cu, AT_DISPATCH_NLL_LOSS_INDEX_TYPES; from torch 2.12 on, all devices refuse them before."""
     inputs, target, _, reduction = args[:4]
     if target.dtype in (torch.long, torch.uint8):
@@ -183,14 +184,14 @@ def _class_numbers(args: Any) -> Exception | None:
     return _no_kernel(f"nll_loss_forward{reduced}_cuda_kernel{shape}_index", target.dtype)
 
 
-def _middle(packet: str, args: Any, kwargs: Any) -> Exception | None:
+def _middle(packet: str, args: Arguments, kwargs: Keywords) -> Exception | None:
     """native/cuda/Sorting.cpp, median_impl, sorts; the text of native/Sorting.cpp names the CPU on CUDA, too."""
     if args[0].is_complex() and len(args) < 2:
         return RuntimeError(" Sort does not support complex dtypes on CPU")
     return by_kernel(packet, args, kwargs)
 
 
-def index_put(args: Any, kwargs: Any) -> Exception | None:
+def index_put(args: Arguments, kwargs: Keywords) -> Exception | None:
     """native/TensorAdvancedIndexing.cpp, make_info, where the CPU would fill by a mask, which converts.
 
     TensorAdvancedIndexingUtils.h, canDispatchToMaskedFill: the mask is beside its tensor, the one value on the CPU.
@@ -207,14 +208,14 @@ def index_put(args: Any, kwargs: Any) -> Exception | None:
     )
 
 
-def _convolved(args: Any, kwargs: Any) -> Exception | None:
+def _convolved(args: Arguments, kwargs: Keywords) -> Exception | None:
     if device_of(args[0]) is CPU:
         return None
     inputs, weight, bias = args[:3]
     return convolution.refused_dtypes(inputs, weight, bias, convolution.Parameters(*args[3:9]))
 
 
-def _multiplied(args: Any, kwargs: Any) -> Exception | None:
+def _multiplied(args: Arguments, kwargs: Keywords) -> Exception | None:
     """native/cuda/Blas.cpp, addmm_out_cuda_impl: it compares the two dtypes before it calls the kernel."""
     mat1, mat2 = args[:2]
     if mat1.dtype is not mat2.dtype:
@@ -222,7 +223,7 @@ def _multiplied(args: Any, kwargs: Any) -> Exception | None:
     return by_kernel("mm", args, kwargs)
 
 
-def _masked(packet: str, args: Any, kwargs: Any) -> Exception | None:
+def _masked(packet: str, args: Arguments, kwargs: Keywords) -> Exception | None:
     """native/cuda/Indexing.cu, masked_fill__cuda, and IndexKernel.cpp, masked_scatter__cuda: a mask holds booleans."""
     tensor, mask, source = args[:3]
     if kernel_choice.base(packet) == "masked_scatter":
@@ -237,7 +238,7 @@ def _masked(packet: str, args: Any, kwargs: Any) -> Exception | None:
     return by_kernel(packet, args, kwargs)
 
 
-def _transformed(args: Any, kwargs: Any) -> Exception | None:
+def _transformed(args: Arguments, kwargs: Keywords) -> Exception | None:
     """native/cuda/SpectralOps.cpp, _fft_r2c_cufft: a TORCH_CHECK without a message."""
     if args[0].is_floating_point():
         return by_kernel("_fft_r2c", args, kwargs)
@@ -247,7 +248,7 @@ def _transformed(args: Any, kwargs: Any) -> Exception | None:
     )
 
 
-def _selected(args: Any, kwargs: Any) -> Exception | None:
+def _selected(args: Arguments, kwargs: Keywords) -> Exception | None:
     """native/cuda/Indexing.cu, index_select_out_cuda_impl: the places choose the kernel (AT_DISPATCH_INDEX_TYPES)."""
     index = args[2]
     if index.dtype in (torch.int32, torch.int64):
@@ -264,7 +265,7 @@ _CHECKED_AFTERWARDS = {
     **dict.fromkeys(_MASKED, dtypes.USUAL),
 }
 # Operators for which more than one dtype decides.
-_CHECKED_FIRST: dict[str, Callable[[Any, Any], Exception | None]] = {
+_CHECKED_FIRST: dict[str, Callable[[Arguments, Keywords], Exception | None]] = {
     "convolution": _convolved,
     "native_layer_norm": _rows_are_normalized,
     "native_group_norm": _groups_are_normalized,

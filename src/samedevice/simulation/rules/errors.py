@@ -22,7 +22,7 @@ def accuse(argument: str, device: torch.device, reference: torch.device, method:
     )
 
 
-# Of torch/csrc/Exceptions.cpp, processErrorMsg: these types are printed as Python writes them.
+# torch/csrc/Exceptions.cpp, processErrorMsg: these types are printed as Python writes them.
 _WRITTEN_AS_IN_PYTHON = ("Byte", "Char", "Double", "Float", "Half", "Int", "Long", "Short")
 
 

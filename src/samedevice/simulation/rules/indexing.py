@@ -3,18 +3,19 @@
 As in checks.py, one small function for each, with the source file it follows.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import torch
 
+from samedevice.simulation.calls import Arguments
 from samedevice.simulation.device.devices import CPU, not_equal
 from samedevice.simulation.rules import dtype_refusals
 from samedevice.simulation.rules.errors import found_two_devices
-from samedevice.simulation.rules.tensor_iterator import generated, named, tensor_iterator
+from samedevice.simulation.rules.native_functions import Operator
+from samedevice.simulation.rules.tensor_iterator import Check, Operand, generated, named, tensor_iterator
 
 
-def _index(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+def _index(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device:
     """native/TensorAdvancedIndexing.cpp, make_info."""
     device: torch.device = named(operands, "self").device
     for operand in operands:
@@ -27,7 +28,7 @@ def _index(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
     return device
 
 
-def _index_put(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+def _index_put(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device:
     """native/TensorAdvancedIndexing.cpp, _index_put_impl_: indices come from anywhere, the values must be here."""
     target, values = named(operands, "self"), named(operands, "values")
     device: torch.device = target.device
@@ -42,7 +43,7 @@ def _index_put(operator: Any, operands: Sequence[Any], args: Any) -> torch.devic
     return tensor_iterator([target, values])
 
 
-def _indices_fit(args: Any) -> None:
+def _indices_fit(args: Arguments) -> None:
     """Raise what make_info says of the indices' dtypes and number, and of the values' dtype and shape: it comes first.
 
     The CPU says the same, of the same memory; where an index leads is not asked on a GPU.
@@ -55,7 +56,7 @@ def _indices_fit(args: Any) -> None:
                 raise type(error)(str(error)) from None
 
 
-def _index_fill(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+def _index_fill(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device:
     """native/TensorAdvancedIndexing.cpp, index_fill_: the value is read as a number, from anywhere."""
     value, index = named(operands, "value"), named(operands, "index").tensor
     if value is not None:
@@ -72,7 +73,7 @@ def _is_number(name: str, value: torch.Tensor) -> None:
         )
 
 
-def _masked_fill(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+def _masked_fill(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device:
     """native/cuda/Indexing.cu, masked_fill__cuda."""
     target, mask, value = (named(operands, name) for name in ("self", "mask", "value"))
     if value is not None:
@@ -88,7 +89,7 @@ def _masked_fill(operator: Any, operands: Sequence[Any], args: Any) -> torch.dev
     return device
 
 
-def _searchsorted(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+def _searchsorted(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device:
     """native/BucketizationUtils.h, searchsorted_pre_check: after the generated check, which leaves out the sorter."""
     device = generated(operator, operands)
     boundaries, sorter = named(operands, "sorted_sequence"), named(operands, "sorter")
@@ -100,7 +101,7 @@ def _searchsorted(operator: Any, operands: Sequence[Any], args: Any) -> torch.de
     return device
 
 
-def _segment_reduce(operator: Any, operands: Sequence[Any], args: Any) -> torch.device:
+def _segment_reduce(operator: Operator, operands: Sequence[Operand], args: Arguments) -> torch.device:
     """native/SegmentReduce.cpp, segment_reduce_kernel."""
     device: torch.device = named(operands, "data").device
     for name in ("lengths", "offsets"):
@@ -110,7 +111,7 @@ def _segment_reduce(operator: Any, operands: Sequence[Any], args: Any) -> torch.
     return device
 
 
-BY_HAND: dict[str, Callable[[Any, Sequence[Any], Any], torch.device]] = {
+BY_HAND: dict[str, Check] = {
     "_index_put_impl_": _index_put,
     "index": _index,
     "index_fill_": _index_fill,

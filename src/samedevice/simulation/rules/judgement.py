@@ -11,9 +11,11 @@ from typing import Any
 import torch
 
 from samedevice.simulation import state
+from samedevice.simulation.calls import Arguments, Keywords, Overload
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.rules import checks, layout_kinds, layouts, native_functions, tensor_iterator
 from samedevice.simulation.rules.made_inside import made_inside
+from samedevice.simulation.rules.native_functions import Operator
 from samedevice.simulation.rules.tensor_iterator import Operand
 
 _KEYS = torch._C.DispatchKey
@@ -33,7 +35,7 @@ _has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
 _NUMBER = torch.ones(())  # for a Python number in a tensor's place
 
 
-def judge(func: Any, args: Any, kwargs: Any) -> Any:
+def judge(func: Overload, args: Arguments, kwargs: Keywords) -> Any:
     """The device on which the result of a mixed call lives, or the dispatch key under which to compose it.
 
     Raises what PyTorch's CUDA build raises where the tensors may not meet.
@@ -51,7 +53,7 @@ def judge(func: Any, args: Any, kwargs: Any) -> Any:
     return home
 
 
-def _tell_of_copies(func: Any, args: Any) -> None:
+def _tell_of_copies(func: Overload, args: Arguments) -> None:
     """Copies, and indices that CUDA lets come from the CPU, go from one device to another."""
     copied = [args[1]] if func in _COPIES else args[1] if func in _INDEXED else []
     for tensor in copied:
@@ -60,7 +62,8 @@ def _tell_of_copies(func: Any, args: Any) -> None:
                 observe(tensor, device_of(args[0]))
 
 
-def _judge(func: Any, operands: list[Operand], args: Any, kwargs: Any) -> Any:
+def _judge(func: Overload, operands: list[Operand], args: Arguments, kwargs: Keywords) -> Any:
+    """Judge operands of which two are on different devices."""
     if any(operand.device.type == "meta" for operand in operands):
         # The dispatcher prefers meta to CUDA, and functions for meta tensors (torch/_refs) compare for themselves.
         for key in (_KEYS.Meta, *COMPOSED):
@@ -79,6 +82,13 @@ def _judge(func: Any, operands: list[Operand], args: Any, kwargs: Any) -> Any:
         device = check(operator, operands, args)
         if device is not None:
             return device
+    return _by_table(operator, func, operands, args, kwargs)
+
+
+def _by_table(
+    operator: Operator | None, func: Overload, operands: list[Operand], args: Arguments, kwargs: Keywords
+) -> Any:
+    """What follows from an operator's entry in PyTorch's table, where no check of its own decides."""
     if operands[0].is_out and torch.Tag.view_copy in func.tags:
         return tensor_iterator.resized_out(operands)
     # Lists are compared pair by pair: where they differ, CUDA's foreach kernels fall back to an operator for each.
@@ -103,7 +113,7 @@ def _judge(func: Any, operands: list[Operand], args: Any, kwargs: Any) -> Any:
         raise
 
 
-def tensors_of(args: Any, kwargs: Any) -> Iterator[torch.Tensor]:
+def tensors_of(args: Arguments, kwargs: Keywords | None) -> Iterator[torch.Tensor]:
     """The tensors among an operator's arguments; lists are one level deep there."""
     for arg in (*args, *kwargs.values()) if kwargs else args:
         if isinstance(arg, torch.Tensor):
@@ -114,7 +124,7 @@ def tensors_of(args: Any, kwargs: Any) -> Iterator[torch.Tensor]:
                     yield item
 
 
-def operands_of(func: Any, args: Any, kwargs: Any) -> list[Operand]:
+def operands_of(func: Overload, args: Arguments, kwargs: Keywords) -> list[Operand]:
     """The tensors of a call in the order in which the generated check looks at them: out= first, then the schema's."""
     operands: list[Operand] = []
     inside: list[int] = []
@@ -128,7 +138,7 @@ def operands_of(func: Any, args: Any, kwargs: Any) -> list[Operand]:
         tensor = holder[key]
         is_keyword = argument.kwarg_only and not argument.is_out
         operands.append(Operand(argument.name, tensor, device_of(tensor), argument.is_out, is_written, is_keyword))
-        del tensor  # or made_inside would count this variable among the holders of the next one
+        del tensor  # see Note [Made inside]
     # Indices may be from elsewhere, so they do not tell where the others are, and a number on the CPU may join a GPU's.
     places = [x.device for index, x in enumerate(operands) if index not in inside and x.name != "indices"]
     home = next((place for place in places if place is not CPU), CPU)
@@ -137,12 +147,13 @@ def operands_of(func: Any, args: Any, kwargs: Any) -> list[Operand]:
     return sorted(operands, key=lambda operand: not operand.is_out)
 
 
-def _places(func: Any, args: Any, kwargs: Any) -> Iterator[tuple[Any, Any, Any]]:
-    """Where the tensors of a call are, as (argument of the schema, holder, key), so that nothing more holds them.
+def _places(func: Overload, args: Arguments, kwargs: Keywords) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield where the tensors of a call are, as (argument of the schema, holder, key), so that nothing more holds them.
 
-    And the numbers that stand for tensors: to C++ each is a 0-dim tensor on the CPU.
+    So are the numbers that stand for tensors: to C++ each is a 0-dim tensor on the CPU.
     """
     for index, argument in enumerate(func._schema.arguments):
+        holder: Any
         holder, key = (args, index) if index < len(args) else (kwargs, argument.name)
         if holder is kwargs and key not in kwargs:
             continue

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from samedevice.simulation.calls import Arguments, Keywords
 from samedevice.simulation.rules.cuda_kernels import KERNELS, Kernel
 from samedevice.simulation.rules.dtypes import (
     ANY,
@@ -27,7 +28,7 @@ from samedevice.simulation.rules.dtypes import (
 )
 
 
-def _extremum(which: str, args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
+def _extremum(which: str, args: Arguments, kwargs: Keywords, dtype: torch.dtype) -> Kernel:
     """MaxMinElementwiseKernel.cu: integers and floating-point numbers use different kernels."""
     name = {"max": "max_elementwise_cuda", "min": "min_elementwise_cuda"}[which]
     if which == "min" and not dtype.is_floating_point and not dtype.is_complex:
@@ -35,14 +36,14 @@ def _extremum(which: str, args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
     return Kernel(name, ORDERED)
 
 
-def _nan_passing(which: str, args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
+def _nan_passing(which: str, args: Arguments, kwargs: Keywords, dtype: torch.dtype) -> Kernel:
     """MaxMinElementwiseKernel.cu, fmax_kernel_cuda: it calls maximum for integers."""
     if dtype.is_floating_point:
         return Kernel(f"f{which}_cuda", REAL)
     return _extremum(which, args, kwargs, dtype)
 
 
-def _clamp(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
+def _clamp(args: Arguments, kwargs: Keywords, dtype: torch.dtype) -> Kernel:
     """TensorCompare.cpp and TensorCompare.cu: the bounds are two tensors, one tensor, or numbers."""
     low, high = (*args[1:3], None, None)[:2]
     if isinstance(low, torch.Tensor) and isinstance(high, torch.Tensor):
@@ -54,7 +55,7 @@ def _clamp(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
     return Kernel("clamp_scalar_cuda", ORDERED)
 
 
-def _division(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
+def _division(args: Arguments, kwargs: Keywords, dtype: torch.dtype) -> Kernel:
     """Binary Div*Kernel.cu: a kernel for each mode of rounding."""
     mode = kwargs.get("rounding_mode")
     if mode is None:
@@ -62,7 +63,7 @@ def _division(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
     return Kernel(f"div_{mode}_cuda", NUMBERS)
 
 
-def _sorted(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
+def _sorted(args: Arguments, kwargs: Keywords, dtype: torch.dtype) -> Kernel:
     """Sort.cpp, sort_cuda_kernel: it returns early for a single number, and SortStable.cu sorts long rows."""
     dim = kwargs.get("dim", args[1] if len(args) > 1 and isinstance(args[1], int) else -1)
     length = args[0].size(dim) if args[0].dim() else 1
@@ -75,7 +76,7 @@ def _sorting(length: int) -> Kernel:
     return Kernel("sortKeyValueInplace" if length <= 4096 else "sort", USUAL | COMPLEX32)
 
 
-def _scattered(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
+def _scattered(args: Arguments, kwargs: Keywords, dtype: torch.dtype) -> Kernel:
     """ScatterGatherKernel.cu: a number and a tensor use different kernels, and only real numbers are multiplied."""
     reduce = kwargs.get("reduce", args[4] if len(args) > 4 else None)
     dtypes = NUMBERS if reduce == "multiply" else USUAL
@@ -84,7 +85,7 @@ def _scattered(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
     return Kernel(f"cuda_scatter_fill_base_kernel_{'reduce_multiply' if reduce == 'multiply' else 'func'}", dtypes)
 
 
-def _reduced_into(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
+def _reduced_into(args: Arguments, kwargs: Keywords, dtype: torch.dtype) -> Kernel:
     """ScatterGatherKernel.cu and TensorAdvancedIndexing.cpp, scatter_reduce_two: only "sum" accepts all numbers."""
     include_self = kwargs.get("include_self", args[5] if len(args) > 5 else True)
     if not include_self and args[0].dtype not in USUAL:
@@ -92,7 +93,7 @@ def _reduced_into(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
     return Kernel("cuda_scatter_gather_base_kernel_func", USUAL if args[4] == "sum" else NUMBERS)
 
 
-def _negative_log_likelihood(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
+def _negative_log_likelihood(args: Arguments, kwargs: Keywords, dtype: torch.dtype) -> Kernel:
     """Choose as Loss.cu does: by the number of dimensions and by the reduction."""
     if args[0].dim() < 2:
         return Kernel("nll_loss_forward_reduce_cuda_kernel_1d", REAL)
@@ -100,36 +101,36 @@ def _negative_log_likelihood(args: Any, kwargs: Any, dtype: torch.dtype) -> Kern
     return Kernel(name, REAL)
 
 
-def _polygamma(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
+def _polygamma(args: Arguments, kwargs: Keywords, dtype: torch.dtype) -> Kernel:
     """UnaryGammaKernels.cu: orders 0 and 1 have kernels of their own."""
     order = next(x for x in args[:2] if isinstance(x, int))
     name = {0: "digamma_cuda", 1: "trigamma_cuda"}.get(order, "polygamma_cuda")
     return Kernel(name, AS_FLOATING | REAL)
 
 
-def _all_or_one_dimension(name: str, args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
+def _all_or_one_dimension(name: str, args: Arguments, kwargs: Keywords, dtype: torch.dtype) -> Kernel:
     """TensorCompare.cu: max, min and aminmax of all elements, or along a dimension."""
     of_all = kwargs.get("dim") is None if name == "aminmax" else len(args) < 2
     return Kernel(f"{name}_all_cuda" if of_all else f"{name}_cuda", ORDERED)
 
 
-def _median(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
+def _median(args: Arguments, kwargs: Keywords, dtype: torch.dtype) -> Kernel:
     """Sorting.cpp: the median of all elements sorts them; along a dimension there is a kernel."""
     return _sorting(args[0].numel()) if len(args) < 2 else Kernel("median_out_impl", NUMBERS)
 
 
-def _sign(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
+def _sign(args: Arguments, kwargs: Keywords, dtype: torch.dtype) -> Kernel:
     """UnarySignKernels.cu: complex numbers use another kernel."""
     return Kernel("sgn_cuda" if args[0].is_complex() else "sign_cuda", USUAL | COMPLEX32)
 
 
-def _cholesky(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
+def _cholesky(args: Arguments, kwargs: Keywords, dtype: torch.dtype) -> Kernel:
     """linalg/BatchLinearAlgebra.cpp: cuSOLVER solves one matrix; a batch is solved as two triangular systems."""
     batch = max(x.dim() for x in args[:2] if isinstance(x, torch.Tensor)) > 2
     return Kernel("triangular_solve_cuda" if batch else "cholesky_cuda_potrs", FLOATING | COMPLEX)
 
 
-def _factorized(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
+def _factorized(args: Arguments, kwargs: Keywords, dtype: torch.dtype) -> Kernel:
     """linalg/BatchLinearAlgebra.cpp, lu_factor: cuSOLVER takes one square matrix, cuBLAS many small ones."""
     *batch, rows, columns = args[0].shape
     if rows != columns:
@@ -141,49 +142,49 @@ def _factorized(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
     return Kernel(name, FLOATING | COMPLEX)
 
 
-def _power(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
+def _power(args: Arguments, kwargs: Keywords, dtype: torch.dtype) -> Kernel:
     """PowKernel.cu: an exponent of 0.5 calls the square root of UnaryOpsKernel.cu."""
     if len(args) > 1 and isinstance(args[1], float) and args[1] == 0.5 and args[0].is_floating_point():
         return Kernel("sqrt_cuda", REAL)
     return Kernel("pow_cuda", NUMBERS | COMPLEX | COMPLEX32)
 
 
-def _vdot(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
+def _vdot(args: Arguments, kwargs: Keywords, dtype: torch.dtype) -> Kernel:
     """Blas.cpp: it calls dot for real numbers."""
     return Kernel("vdot" if args[0].is_complex() else "dot", REAL | COMPLEX)
 
 
-def _unique_consecutive(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
+def _unique_consecutive(args: Arguments, kwargs: Keywords, dtype: torch.dtype) -> Kernel:
     """UniqueCub.cu and Unique.cu: the kernel depends on whether a dimension is given."""
     along = kwargs.get("dim", args[3] if len(args) > 3 else None) is not None
     return Kernel("unique_dim" if along else "unique", ORDERED | UNSIGNED)
 
 
-def _softmax_backward(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
+def _softmax_backward(args: Arguments, kwargs: Keywords, dtype: torch.dtype) -> Kernel:
     """native/cuda/SoftMax.cu, softmax_backward_cuda_out: it multiplies first, and the product refuses rare dtypes."""
     is_rare = args[0].dtype in UNSIGNED | FLOAT8
     return Kernel("mul_cuda" if is_rare else "host_softmax_backward", REAL)
 
 
-def _normal(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
+def _normal(args: Arguments, kwargs: Keywords, dtype: torch.dtype) -> Kernel:
     """native/DistributionTemplates.h, normal_impl_: if the deviations are a tensor, it first looks for the smallest."""
     if len(args) > 1 and isinstance(args[1], torch.Tensor) and args[1].dtype not in USUAL | COMPLEX32:
         return Kernel("min_all_cuda", USUAL | COMPLEX32)
     return Kernel("normal_kernel_cuda", REAL | COMPLEX | COMPLEX32)
 
 
-def _nan_to_num(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
+def _nan_to_num(args: Arguments, kwargs: Keywords, dtype: torch.dtype) -> Kernel:
     """UnaryOpsKernel.cu, nan_to_num_kernel_cuda: complex numbers use another kernel."""
     return Kernel("nan_to_num" if args[0].is_complex() else "nan_to_num_cuda", AS_FLOATING | REAL | COMPLEX)
 
 
-def _round(args: Any, kwargs: Any, dtype: torch.dtype) -> Kernel:
+def _round(args: Arguments, kwargs: Keywords, dtype: torch.dtype) -> Kernel:
     """UnaryFractionKernels.cu, round_kernel_cuda and round_decimals_kernel_cuda."""
     return Kernel("round_cuda", REAL if "decimals" in kwargs else NUMBERS | UNSIGNED)
 
 
 _OF_LU = ("linalg_lu", "linalg_lu_factor_ex", "_linalg_det", "_linalg_slogdet", "_linalg_solve_ex")
-_CHOSEN: dict[str, Callable[[Any, Any, torch.dtype], Kernel]] = {
+_CHOSEN: dict[str, Callable[[Arguments, Keywords, torch.dtype], Kernel]] = {
     "clamp": _clamp,
     **dict.fromkeys(("maximum", "clamp_min"), functools.partial(_extremum, "max")),
     **dict.fromkeys(("minimum", "clamp_max"), functools.partial(_extremum, "min")),
@@ -250,7 +251,7 @@ def always_computes(packet: str) -> frozenset[torch.dtype]:
     return FLOATING if row is None else row.dtypes
 
 
-def asks_none(packet: str, args: Any) -> bool:
+def asks_none(packet: str, args: Arguments) -> bool:
     """Tell whether an operator returns before it calls a kernel."""
     name = base(packet)
     if name in _ALONG:
@@ -260,7 +261,7 @@ def asks_none(packet: str, args: Any) -> bool:
     return name in _RETURN_EARLY and args[0].numel() == 0
 
 
-def of(packet: str, args: Any, kwargs: Any) -> tuple[Kernel, torch.dtype] | None:
+def of(packet: str, args: Arguments, kwargs: Keywords) -> tuple[Kernel, torch.dtype] | None:
     """Return the kernel that an operator calls and the dtype it checks, or None if neither is known."""
     name = packet if packet in KERNELS else base(packet)
     dtype = _asked(name, args, kwargs)
@@ -271,7 +272,7 @@ def of(packet: str, args: Any, kwargs: Any) -> tuple[Kernel, torch.dtype] | None
     return (_CHOSEN[name](args, kwargs, dtype), dtype) if name in _CHOSEN else None
 
 
-def _asked(name: str, args: Any, kwargs: Any) -> torch.dtype | None:
+def _asked(name: str, args: Arguments, kwargs: Keywords) -> torch.dtype | None:
     """Return the dtype that the kernel checks: the one asked for, the common one, or the first tensor's."""
     given = kwargs.get("dtype")
     if isinstance(given, torch.dtype):

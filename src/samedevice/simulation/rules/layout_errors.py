@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 
+from samedevice.simulation.calls import Overload
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.rules import native_functions
 
@@ -24,7 +24,7 @@ def reworded(error: RuntimeError, tensors: Sequence[torch.Tensor] = ()) -> Runti
     return error if text == str(error) else type(error)(text)
 
 
-def missing(error: NotImplementedError, func: Any) -> RuntimeError:
+def missing(error: NotImplementedError, func: Overload) -> RuntimeError:
     """The error for dense tensors and an operator that the CPU does not have, reworded if CUDA has it not either."""
     operator = native_functions.operator(func.name().removeprefix("aten::"))
     is_there = operator is not None and operator.has_cuda_kernel and "'QuantizedCPU' backend" not in str(error)

@@ -4,6 +4,8 @@ from typing import Any
 
 import torch
 
+from samedevice.simulation.calls import Arguments, Keywords, Overload
+
 _KEYS = torch._C.DispatchKey
 DENSE, SPARSE, COMPRESSED, NESTED = "", "Sparse", "SparseCsr", "NestedTensor"
 _ORDER = (DENSE, SPARSE, COMPRESSED, NESTED)  # as in DispatchKey.h
@@ -22,9 +24,9 @@ def name_of(layout: torch.layout) -> str:
     return "Sparse" + str(layout).removeprefix("torch.sparse_").removeprefix("coo").capitalize()
 
 
-def refuse(func: Any, kind: str, args: Any, kwargs: Any) -> None:
+def refuse(func: Overload, kind: str, args: Arguments, kwargs: Keywords) -> Any:
     """Raise what the dispatcher says of an operator that has no kernel for this layout on CUDA."""
-    func.redispatch(torch._C.DispatchKeySet(getattr(_KEYS, f"{kind}CUDA")), *args, **kwargs)
+    return func.redispatch(torch._C.DispatchKeySet(getattr(_KEYS, f"{kind}CUDA")), *args, **kwargs)
 
 
 def _kind(tensor: torch.Tensor) -> str:

@@ -6,11 +6,11 @@ the kernel for sparse tensors on CUDA. PyTorch's table of operators says which k
 A kernel that the table leaves unchecked compares devices by itself (sparse_checks.py, nested_checks.py).
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
 
+from samedevice.simulation.calls import Arguments, Compute, Keywords, Overload
 from samedevice.simulation.rules import (
     kernel_names,
     native_functions,
@@ -21,6 +21,7 @@ from samedevice.simulation.rules import (
 )
 from samedevice.simulation.rules.layout_errors import reworded
 from samedevice.simulation.rules.layout_kinds import COMPRESSED, NESTED, SPARSE, refuse
+from samedevice.simulation.rules.native_functions import Operator
 from samedevice.simulation.rules.tensor_iterator import Operand, generated, tensor_iterator
 
 _KEYS = torch._C.DispatchKey
@@ -37,11 +38,13 @@ _OF_ALL_DTYPES = (
     "_sparse_sparse_matmul",
 )
 _BY_KERNEL = sparse_checks.BY_KERNEL | nested_checks.BY_KERNEL
-_call_below = torch._C._disabled_torch_dispatch_impl
+_call_below = torch._C._disabled_torch_dispatch_impl  # see Note [Below the key]
 
 
-def judge(kind: str, operator: Any, func: Any, operands: list[Operand], args: Any, kwargs: Any) -> Any:
-    """As judgement.judge, for operands of which at least one has a layout of this kind."""
+def judge(
+    kind: str, operator: Operator | None, func: Overload, operands: list[Operand], args: Arguments, kwargs: Keywords
+) -> Any:
+    """Do what judgement.judge does for operands of which at least one has a layout of this kind."""
     kernel = operator.kernels.get(f"{kind}CUDA") if operator is not None else None
     if operator is None or kernel is None:
         if operator is not None and kind == COMPRESSED and operator.name in sparse_checks.COMPOSED_OF_COMPRESSED:
@@ -49,7 +52,7 @@ def judge(kind: str, operator: Any, func: Any, operands: list[Operand], args: An
         for composed in _COMPOSED[kind]:
             if func.has_kernel_for_dispatch_key(composed):
                 return composed
-        refuse(func, kind, args, kwargs)
+        return refuse(func, kind, args, kwargs)
     if not operator.no_check:
         is_out = any(x.is_out for x in operands)
         generated(operator, operands, f"wrapper_{kind}CUDA_{operator.overload}_{operator.name}" + "_out" * is_out)
@@ -61,14 +64,14 @@ def judge(kind: str, operator: Any, func: Any, operands: list[Operand], args: An
     return operands[0].device
 
 
-def run(kind: str, func: Any, args: Any, kwargs: Any, compute: Callable[..., Any]) -> Any:
+def run(kind: str, func: Overload, args: Arguments, kwargs: Keywords, compute: Compute) -> Any:
     """Compute on the CPU, by `compute`, what CUDA computes; raise what CUDA's build raises."""
     namespace, _, signature = func.name().partition("::")
     operator = native_functions.operator(signature) if namespace == "aten" else None
     if operator is not None:
         kernel = operator.kernels.get(f"{kind}CUDA", sparse_refusals.COMPOSED_OF.get((kind, signature)))
         if kernel is None and f"{kind}CPU" in operator.kernels:
-            refuse(func, kind, args, kwargs)
+            return refuse(func, kind, args, kwargs)
         if kernel in sparse_refusals.NOT_IMPLEMENTED:
             raise RuntimeError(sparse_refusals.NOT_IMPLEMENTED[kernel])
         if kernel in sparse_refusals.ON_ONE_GPU:
@@ -86,5 +89,5 @@ def run(kind: str, func: Any, args: Any, kwargs: Any, compute: Callable[..., Any
         raise reworded(error, _tensors(args)) from None
 
 
-def _tensors(args: Any) -> list[torch.Tensor]:
+def _tensors(args: Arguments) -> list[torch.Tensor]:
     return [x for x in args if isinstance(x, torch.Tensor)]

@@ -6,14 +6,18 @@ kernels for what is composed above the dispatcher, BY_HAND for the operators tha
 """
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
+from torch import Tensor
 
+from samedevice.simulation.calls import Arguments
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.rules.composite_kernels import Kernel
 from samedevice.simulation.rules.errors import accuse, compare, same_device
+from samedevice.simulation.rules.native_functions import Operator
+from samedevice.simulation.rules.tensor_iterator import Check, Operand
 from samedevice.simulation.stand_ins import overridden
 
 # Functions that call checkSameDevice(name, result, input), by the name they give; those of the second table call it
@@ -37,8 +41,7 @@ _INPUT_WITH_RESULT = {
 }
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     yield torch.linalg, "lstsq", _by_gels(torch.linalg.lstsq)
 
 
@@ -58,7 +61,7 @@ def kernels() -> Iterator[tuple[str, Kernel]]:
     yield "tensordot.out", _tensordot_out
 
 
-def _result_with_input(function: str, compose: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+def _result_with_input(function: str, compose: Kernel, inputs: Tensor, *args: Any, **kwargs: Any) -> Any:
     """The tolerances of matrix_rank are compared too, before out=."""
     tolerances = {"atol": args[0]} if args else {name: kwargs.get(name) for name in ("atol", "rtol")}
     for name, tensor in tolerances.items() if function == "torch.linalg.matrix_rank" else ():
@@ -69,12 +72,12 @@ def _result_with_input(function: str, compose: Any, inputs: Any, *args: Any, **k
     return compose(inputs, *args, **kwargs)
 
 
-def _input_with_result(function: str, compose: Any, inputs: Any, *args: Any, out: Any, **kwargs: Any) -> Any:
+def _input_with_result(function: str, compose: Kernel, inputs: Tensor, *args: Any, out: Tensor, **kwargs: Any) -> Any:
     same_device(function, device_of(inputs), device_of(out))
     return compose(inputs, *args, out=out, **kwargs)
 
 
-def _svd(compose: Any, inputs: Any, *args: Any, driver: str | None = None, **kwargs: Any) -> Any:
+def _svd(compose: Kernel, inputs: Tensor, *args: Any, driver: str | None = None, **kwargs: Any) -> Any:
     """native/cuda/linalg/BatchLinearAlgebraLib.cpp, svd_cusolver: the driver is cuSOLVER's choice of an algorithm."""
     if driver is None or device_of(inputs) is CPU:
         return compose(inputs, *args, **kwargs | ({} if driver is None else {"driver": driver}))
@@ -102,7 +105,7 @@ def _by_gels(original: Any) -> Any:
     return by_gels
 
 
-def _multi_dot(compose: Any, tensors: Any, **kwargs: Any) -> Any:
+def _multi_dot(compose: Kernel, tensors: Any, **kwargs: Any) -> Any:
     """native/LinearAlgebra.cpp, multi_dot_impl."""
     first, out = device_of(tensors[0]), kwargs.get("out")
     for index, tensor in enumerate(tensors):
@@ -116,7 +119,7 @@ def _multi_dot(compose: Any, tensors: Any, **kwargs: Any) -> Any:
     return compose(tensors, **kwargs)
 
 
-def _inner(compose: Any, first: Any, second: Any, **kwargs: Any) -> Any:
+def _inner(compose: Kernel, first: Tensor, second: Tensor, **kwargs: Any) -> Any:
     """native/LinearAlgebra.cpp, inner: checkDeviceType, which looks at no index."""
     kind = device_of(first).type
     for tensor in (*kwargs.values(), second):
@@ -128,7 +131,7 @@ def _inner(compose: Any, first: Any, second: Any, **kwargs: Any) -> Any:
     return compose(first, second, **kwargs)
 
 
-def _tensordot_out(compose: Any, first: Any, second: Any, *args: Any, out: Any) -> Any:
+def _tensordot_out(compose: Kernel, first: Tensor, second: Tensor, *args: Any, out: Tensor) -> Any:
     """native/Linear.cpp, tensordot_out."""
     if not device_of(out) == device_of(first) == device_of(second):
         raise RuntimeError(
@@ -138,12 +141,12 @@ def _tensordot_out(compose: Any, first: Any, second: Any, *args: Any, out: Any) 
     return compose(first, second, *args, out=out)
 
 
-def _matmul_out(compose: Any, first: Any, second: Any, *, out: Any) -> Any:
+def _matmul_out(compose: Kernel, first: Tensor, second: Tensor, *, out: Tensor) -> Any:
     _check_matmul_out(first, second, out)
     return compose(first, second, out=out)
 
 
-def _check_matmul_out(first: torch.Tensor, second: torch.Tensor, out: torch.Tensor) -> None:
+def _check_matmul_out(first: Tensor, second: Tensor, out: Tensor) -> None:
     """native/LinearAlgebra.cpp, _matmul_impl: which product it is by the dimensions; each compares in its own way."""
     dimensions = first.dim(), second.dim()
     if dimensions == (1, 1):
@@ -157,7 +160,7 @@ def _check_matmul_out(first: torch.Tensor, second: torch.Tensor, out: torch.Tens
         compare("wrapper_CUDA_bmm_out_out", ("out", out), ("self", first), ("mat2", second))
 
 
-def _folds(first: torch.Tensor, second: torch.Tensor) -> bool:
+def _folds(first: Tensor, second: Tensor) -> bool:
     """native/LinearAlgebra.cpp, should_fold: a batch of matrices times one matrix, as a product of two matrices."""
     larger, smaller = (first, second) if first.dim() >= second.dim() else (second.mT, first)
     if larger.dim() < 3 or smaller.dim() > 2 or first.dim() == 2:
@@ -175,13 +178,13 @@ def _check_dot(name: str, first: torch.device, second: torch.device, out: torch.
         )
 
 
-def _dot(operator: Any, operands: Sequence[Any], args: Any) -> None:
+def _dot(operator: Operator, operands: Sequence[Operand], args: Arguments) -> None:
     if operands[0].is_out:
         out, first, second = operands
         _check_dot(operator.name, first.device, second.device, out.device)
 
 
-def _mv(operator: Any, operands: Sequence[Any], args: Any) -> None:
+def _mv(operator: Operator, operands: Sequence[Operand], args: Arguments) -> None:
     """native/Blas.cpp, mv: a result is made where the vector is, and addmv_ meets the generated check."""
     matrix, vector = operands[-2:]
     if operands[0].is_out:
@@ -191,11 +194,11 @@ def _mv(operator: Any, operands: Sequence[Any], args: Any) -> None:
         accuse("mat", matrix.device, vector.device, "wrapper_CUDA_addmv_")
 
 
-def _named(operands: Sequence[Any], *names: str) -> list[Any]:
+def _named(operands: Sequence[Operand], *names: str) -> list[Any]:
     return [operand._replace(name=name) for operand, name in zip(operands, names, strict=True)]
 
 
-def _linear_out(operator: Any, operands: Sequence[Any], args: Any) -> None:
+def _linear_out(operator: Operator, operands: Sequence[Operand], args: Arguments) -> None:
     """native/Linear.cpp, linear_out."""
     tensors = {operand.name: operand.tensor for operand in operands}
     if "out" not in tensors:
@@ -207,7 +210,7 @@ def _linear_out(operator: Any, operands: Sequence[Any], args: Any) -> None:
         _check_matmul_out(tensors["input"], tensors["weight"].t(), tensors["out"])
 
 
-def _cholesky_solve(operator: Any, operands: Sequence[Any], args: Any) -> None:
+def _cholesky_solve(operator: Operator, operands: Sequence[Operand], args: Arguments) -> None:
     """native/BatchLinearAlgebra.cpp, cholesky_solve_out, and LinearAlgebraUtils.h, linearSolveCheckInputs."""
     inputs, factor = operands[-2:]
     for name, operand in (("b", inputs), ("u", factor)):
@@ -224,20 +227,20 @@ def _cholesky_solve(operator: Any, operands: Sequence[Any], args: Any) -> None:
         )
 
 
-def _pinv(operator: Any, operands: Sequence[Any], args: Any) -> None:
+def _pinv(operator: Operator, operands: Sequence[Operand], args: Arguments) -> None:
     """native/LinearAlgebra.cpp, linalg_pinv_out: of tolerances that are tensors."""
     if operands[0].is_out:
         same_device("linalg.pinv", operands[0].device, operands[1].device)
 
 
-def _lstsq(operator: Any, operands: Sequence[Any], args: Any) -> None:
+def _lstsq(operator: Operator, operands: Sequence[Operand], args: Arguments) -> None:
     """native/BatchLinearAlgebra.cpp, linalg_lstsq: the results, made where the input is, meet the generated check."""
     if not operands[0].is_out:
         compare("wrapper_CUDA_out_linalg_lstsq_out", *((operand.name, operand.tensor) for operand in operands))
 
 
 # Each returns None: what it lets through is judged by the general rules.
-BY_HAND: dict[str, Callable[[Any, Sequence[Any], Any], torch.device | None]] = {
+BY_HAND: dict[str, Check] = {
     "cholesky_solve": _cholesky_solve,
     "dot": _dot,
     "linalg_lstsq": _lstsq,

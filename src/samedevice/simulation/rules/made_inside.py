@@ -1,11 +1,15 @@
 """Which tensors on the CPU PyTorch's C++ code made for itself in the middle of an operator, on a GPU as on the CPU.
 
+Note [Made inside]
 Formulas of derivatives, the rules of vmap and compositions make tensors of their own on what they take for the device
 of their input. That is the CPU, since a simulated tensor is one in C++. On CUDA they would be on the GPU, so they must
 be told from what the program passes, which has to be refused. No kernel can stand in front of this code
 (composite_kernels.py). What differs is who holds the tensor: a variable, a container or the interpreter's stack holds
 what the program passes, and C++ alone holds what C++ made. So Python's reference count tells them apart. What it counts
 differs between versions of Python and torch, and is measured once (`learn`). It is looked at only while such code runs.
+
+So code between PyTorch and this question must not hold such a tensor: not in a variable, nor in a container that it
+makes. It passes on the holder and the key, or asks first and then notes the answer (`remember`).
 """
 
 import gc
@@ -16,6 +20,8 @@ from typing import Any
 
 import torch
 from torch.autograd import forward_ad
+
+from samedevice.simulation.calls import Arguments, Keywords, Overload, Types
 
 _make_subclass = torch.Tensor._make_subclass
 
@@ -109,7 +115,9 @@ class _Probe(torch.Tensor):
     """A tensor that counts the holders of the divisor that torch.cov makes in C++."""
 
     @classmethod
-    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(
+        cls, func: Overload, types: Types, args: Arguments = (), kwargs: Keywords | None = None
+    ) -> Any:
         global _held_by_cpp_alone, _memory_held_once
         if func is torch.ops.aten.div.Tensor:
             _held_by_cpp_alone = sys.getrefcount(args[1])

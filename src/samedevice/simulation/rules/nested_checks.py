@@ -9,8 +9,9 @@ from typing import Any, NoReturn
 
 import torch
 
+from samedevice.simulation.calls import Arguments
 from samedevice.simulation.device.devices import CPU
-from samedevice.simulation.rules.tensor_iterator import named, tensor_iterator
+from samedevice.simulation.rules.tensor_iterator import Operand, named, tensor_iterator
 
 # What is kept of a nested tensor on the CPU, on CUDA too.
 ON_CPU = tuple(
@@ -26,7 +27,7 @@ _BROADCASTS: dict[Any, tuple[Any, str]] = {
 }
 
 
-def broadcasts(kernel: Any, args: Any) -> bool:
+def broadcasts(kernel: Any, args: Arguments) -> bool:
     """Whether this kernel is one that, on CUDA, broadcasts the dense tensor among its arguments over the nested one."""
     if kernel not in _BROADCASTS or len(args) != 2:
         return False
@@ -51,7 +52,7 @@ def broadcast_rows(kernel: Any, nested: torch.Tensor, dense: torch.Tensor) -> to
         return torch._nested_tensor_from_tensor_list([function(row, other) for row, other in pairs])
 
 
-def _pair(name: str, operands: Sequence[Any]) -> torch.device:
+def _pair(name: str, operands: Sequence[Operand]) -> torch.device:
     """native/nested/NestedTensorBinaryOps.cpp, NestedTensor_elementwise_Tensor: the buffers, or one and a scalar."""
     self, other = named(operands, "self"), named(operands, "other")
     if not self.tensor.is_nested and self.tensor.dim():
@@ -80,7 +81,7 @@ def _same_places(name: str, *pair: torch.Tensor) -> None:
             raise RuntimeError(f"{name} {refused}")
 
 
-def _mask(operands: Sequence[Any]) -> torch.device:
+def _mask(operands: Sequence[Operand]) -> torch.device:
     """native/nested/NestedTensorMath.cpp, NestedTensor_masked_fill."""
     self, mask = named(operands, "self"), named(operands, "mask")
     if self.device != mask.device:
@@ -91,7 +92,7 @@ def _mask(operands: Sequence[Any]) -> torch.device:
     return device
 
 
-def _from_anywhere(operands: Sequence[Any]) -> torch.device:
+def _from_anywhere(operands: Sequence[Operand]) -> torch.device:
     """native/nested/NestedTensorFactories.cpp, copy_nested_, and NestedTensorBinaryOps.cpp there, fill_nested_."""
     device: torch.device = operands[0].device
     return device

@@ -3,10 +3,11 @@
 `compute` runs an operator on the CPU in what follows.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
+
+from samedevice.simulation.calls import Arguments, Compute, Keywords, Overload
 
 # The dtype in which the CPU computes instead. It holds every number of the original dtype.
 _LARGER = {
@@ -32,12 +33,12 @@ _DERIVATIVES = {
 _REAL_PART = {torch.complex32: torch.float16}
 
 
-def is_derivative_of_halves(packet: str, args: Any) -> bool:
+def is_derivative_of_halves(packet: str, args: Arguments) -> bool:
     """Tell whether only CUDA computes this derivative in 16 bits."""
     return packet in _DERIVATIVES and args[0].dtype in (torch.float16, torch.bfloat16)
 
 
-def _nansum(args: Any, kwargs: Any, compute: Callable[..., Any]) -> Any:
+def _nansum(args: Arguments, kwargs: Keywords, compute: Compute) -> Any:
     """native/ReduceOps.cpp, nansum: compute it for complex numbers, which the CPU refuses."""
     aten: Any = torch.ops.aten
     numbers, small = args[0], args[0].dtype
@@ -55,7 +56,7 @@ def _nansum(args: Any, kwargs: Any, compute: Callable[..., Any]) -> Any:
 _PRODUCTS = ("mm", "bmm", "addmm", "baddbmm")  # products that take an `out_dtype`
 
 
-def by_other_operators(operator: Any, args: Any, kwargs: Any, text: str, compute: Callable[..., Any]) -> Any:
+def by_other_operators(operator: Overload, args: Arguments, kwargs: Keywords, text: str, compute: Compute) -> Any:
     """Compute an operator that failed on the CPU with this text by other operators, or return NotImplemented."""
     packet = operator._schema.name.partition("::")[2]
     if _divides_by_zero(operator, args, text):
@@ -70,7 +71,7 @@ def by_other_operators(operator: Any, args: Any, kwargs: Any, text: str, compute
 _SUMMED_IN_FLOAT = ((torch.float16, torch.float32), (torch.bfloat16, torch.float32))
 
 
-def _with_an_output_dtype(operator: Any, args: Any, kwargs: Any, compute: Callable[..., Any]) -> Any:
+def _with_an_output_dtype(operator: Overload, args: Arguments, kwargs: Keywords, compute: Compute) -> Any:
     """native/cuda/Blas.cpp: multiply halves, and sum and return them in float32 (`out_dtype=`)."""
     convert: Any = torch.ops.aten._to_copy.default._op
     *factors, out_dtype = args[: 1 + next(i for i, x in enumerate(args) if isinstance(x, torch.dtype))]
@@ -84,7 +85,7 @@ def _with_an_output_dtype(operator: Any, args: Any, kwargs: Any, compute: Callab
     return result
 
 
-def in_another_dtype(operator: Any, args: Any, kwargs: Any, compute: Callable[..., Any]) -> Any:
+def in_another_dtype(operator: Overload, args: Arguments, kwargs: Keywords, compute: Compute) -> Any:
     """Compute in a larger dtype, because the CPU has no kernel for the given one. CUDA's kernels often do the same.
 
     Raises NotImplementedError if the CPU cannot compute it in the larger dtype either.
@@ -131,7 +132,7 @@ def in_another_dtype(operator: Any, args: Any, kwargs: Any, compute: Callable[..
     return smaller[0] if single else tuple(smaller)
 
 
-def _written_to(operator: Any, args: Any, kwargs: Any) -> list[Any]:
+def _written_to(operator: Overload, args: Arguments, kwargs: Keywords) -> list[Any]:
     """Return the arguments that an operator writes to, by its schema."""
     arguments = operator._schema.arguments if operator._schema.is_mutable else ()
     is_written = {x.name: x.alias_info is not None and x.alias_info.is_write for x in arguments}
@@ -139,13 +140,13 @@ def _written_to(operator: Any, args: Any, kwargs: Any) -> list[Any]:
     return [x for name, x in named.items() if is_written.get(name)]
 
 
-def _is_place(operator: Any, result: torch.Tensor) -> bool:
+def _is_place(operator: Overload, result: torch.Tensor) -> bool:
     """Tell whether a result is an index, a count or a sum. These stay int64, in which uint32 is computed, too."""
     counts = operator._schema.name in ("aten::trace", "aten::count_nonzero", "aten::sum", "aten::prod")
     return result.dtype is torch.int64 and (counts or len(operator._schema.returns) > 1)
 
 
-def _not_simulated(operator: Any, tensors: list[torch.Tensor]) -> Exception:
+def _not_simulated(operator: Overload, tensors: list[torch.Tensor]) -> Exception:
     names = ", ".join(dict.fromkeys(str(x.dtype) for x in tensors))
     return NotImplementedError(
         f"samedevice does not simulate {operator._schema.name.partition('::')[2]} of {names} on a GPU, which CUDA "
@@ -153,12 +154,12 @@ def _not_simulated(operator: Any, tensors: list[torch.Tensor]) -> Exception:
     )
 
 
-def _divides_by_zero(operator: Any, args: Any, text: str) -> bool:
+def _divides_by_zero(operator: Overload, args: Arguments, text: str) -> bool:
     """Whether integers were divided by 0, which the CPU refuses and CUDA's kernels do not look at."""
     return text == "ZeroDivisionError" and len(args) > 1 and not operator._schema.is_mutable
 
 
-def _divided_by_zero(operator: Any, args: Any, kwargs: Any, compute: Callable[..., Any]) -> Any:
+def _divided_by_zero(operator: Overload, args: Arguments, kwargs: Keywords, compute: Compute) -> Any:
     """The result of a division of integers; where the divisor is 0, CUDA leaves it open, and here all bits are set."""
     divisor = args[1]
     if isinstance(divisor, torch.Tensor):

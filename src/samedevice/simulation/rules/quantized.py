@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from samedevice.simulation.calls import Arguments, Keywords, Overload
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.rules import judgement, layout_kinds, native_functions, tensor_iterator
 
@@ -24,13 +25,13 @@ _COMES_TO = {
 _SCALAR_TYPES = {torch.quint8: "QUInt8", torch.qint8: "QInt8", torch.qint32: "QInt32"}
 
 
-def holds(args: Any, kwargs: Any) -> bool:
+def holds(args: Arguments, kwargs: Keywords) -> bool:
     """Whether a tensor among these is quantized, and one is on a GPU."""
     tensors = list(judgement.tensors_of(args, kwargs))
     return any(x.is_quantized for x in tensors) and any(device_of(x) is not CPU for x in tensors)
 
 
-def refuse(func: Any, args: Any, kwargs: Any) -> None:
+def refuse(func: Overload, args: Arguments, kwargs: Keywords) -> None:
     """Refuse an operator that CUDA has no kernel of for quantized tensors."""
     func = _COMES_TO.get(func, func)
     if _lacks_kernel(func):
@@ -38,7 +39,7 @@ def refuse(func: Any, args: Any, kwargs: Any) -> None:
 
 
 @functools.cache
-def _lacks_kernel(func: Any) -> bool:
+def _lacks_kernel(func: Overload) -> bool:
     namespace, _, signature = func.name().partition("::")
     operator = native_functions.operator(signature) if namespace == "aten" else None
     if operator is None or f"{_KIND}CUDA" in operator.kernels:
@@ -46,7 +47,7 @@ def _lacks_kernel(func: Any) -> bool:
     return operator.structured or f"{_KIND}CPU" in operator.kernels
 
 
-def _refuse(func: Any, args: Any, kwargs: Any, tensors: list[torch.Tensor]) -> None:
+def _refuse(func: Overload, args: Arguments, kwargs: Keywords, tensors: list[torch.Tensor]) -> None:
     operator: Any = native_functions.operator(func.name().partition("::")[2])
     outputs = _outputs(func) if operator.structured else None
     if outputs is None:
@@ -74,7 +75,7 @@ def _refuse(func: Any, args: Any, kwargs: Any, tensors: list[torch.Tensor]) -> N
 
 
 @functools.cache
-def _outputs(func: Any) -> tuple[Any, list[str]] | None:
+def _outputs(func: Overload) -> tuple[Any, list[str]] | None:
     """The form of an operator that writes to given outputs, and what it calls them."""
     own = [(argument.name, str(argument.type)) for argument in func._schema.arguments]
     packet = getattr(torch.ops.aten, func._schema.name.partition("::")[2].removesuffix("_"))

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from samedevice.simulation.calls import Arguments, Keywords
 from samedevice.simulation.device.devices import CPU, device_of
 
 _KEYS, _KeySet = torch._C.DispatchKey, torch._C.DispatchKeySet
@@ -74,7 +75,7 @@ def is_defined(name: str) -> bool:
     return True
 
 
-def call(name: str, keys: Any, args: Any, kwargs: Any) -> Any:
+def call(name: str, keys: Any, args: Arguments, kwargs: Keywords) -> Any:
     """Call the kernel that the dispatcher calls for these keys, or raise its error where the operator lacks one."""
     key = keys.highestPriorityTypeId()
     while keys.raw_repr() and _has_kernel(name, key.name) and _is_fallthrough(name, key.name):
@@ -88,7 +89,7 @@ def call(name: str, keys: Any, args: Any, kwargs: Any) -> Any:
     return _find_schema(operator, overload).redispatch_boxed(keys, *args, **kwargs)
 
 
-def _numbers(name: str, args: Any) -> list[bool]:
+def _numbers(name: str, args: Arguments) -> list[bool]:
     """Whether each argument is a number in a tensor's place, where PyTorch's operators take one."""
     arguments = overload_of(name)._schema.arguments
     return [
@@ -97,12 +98,12 @@ def _numbers(name: str, args: Any) -> list[bool]:
     ]
 
 
-def has_numbers(name: str, args: Any) -> bool:
+def has_numbers(name: str, args: Arguments) -> bool:
     """Whether a number is in a tensor's place."""
     return is_pytorchs(name) and any(_numbers(name, args))
 
 
-def in_tensors(name: str, args: Any) -> Any:
+def in_tensors(name: str, args: Arguments) -> Any:
     """The arguments, with 0-dim tensors for numbers in a tensor's place, of the dtype that is computed in."""
     if not has_numbers(name, args):
         return args
@@ -113,7 +114,7 @@ def in_tensors(name: str, args: Any) -> Any:
     )
 
 
-def refuse(name: str, keys: Any, args: Any, kwargs: Any) -> None:
+def refuse(name: str, keys: Any, args: Arguments, kwargs: Keywords) -> None:
     """Raise the dispatcher's error for keys of which an operator has no kernel."""
     try:
         call(name, keys, args, kwargs)

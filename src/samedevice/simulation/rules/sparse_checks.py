@@ -13,10 +13,10 @@ from samedevice.simulation.device.devices import CPU, not_equal
 from samedevice.simulation.rules.errors import accuse, compare
 from samedevice.simulation.rules.layout_kinds import name_of
 from samedevice.simulation.rules.sparse_refusals import DENSE_ON_CPU, add_rows
-from samedevice.simulation.rules.tensor_iterator import broadcast, named, tensor_iterator
+from samedevice.simulation.rules.tensor_iterator import Operand, broadcast, named, tensor_iterator
 
 
-def _add(operands: Sequence[Any]) -> torch.device:
+def _add(operands: Sequence[Operand]) -> torch.device:
     """native/sparse/cuda/SparseCUDATensorMath.cu, add_out_sparse_cuda."""
     self, other = _pair(operands)
     operands = _with_result(operands, self)
@@ -29,7 +29,7 @@ def _add(operands: Sequence[Any]) -> torch.device:
     return _on_one_gpu(operands, "r_, t, src")
 
 
-def _add_compressed(operands: Sequence[Any]) -> torch.device:
+def _add_compressed(operands: Sequence[Operand]) -> torch.device:
     """native/sparse/cuda/SparseCsrTensorMath.cu, add_out_sparse_compressed_cuda."""
     self, other = _pair(operands)
     if self.tensor.layout is torch.sparse_coo:
@@ -53,7 +53,7 @@ def _add_compressed(operands: Sequence[Any]) -> torch.device:
     return device
 
 
-def _multiply(operands: Sequence[Any]) -> torch.device:
+def _multiply(operands: Sequence[Operand]) -> torch.device:
     """native/sparse/cuda/SparseCUDATensorMath.cu, mul_out_sparse_cuda."""
     self, other = _pair(operands)
     sparse, dense = (self, other) if _is_sparse(self) else (other, self)
@@ -83,7 +83,7 @@ def _multiply(operands: Sequence[Any]) -> torch.device:
     return home
 
 
-def _multiply_compressed(operands: Sequence[Any]) -> torch.device:
+def _multiply_compressed(operands: Sequence[Operand]) -> torch.device:
     """native/sparse/SparseTensorMath.cpp, mul_sparse_csr: through a mask, or through COO."""
     self, other = _pair(operands)
     if 0 in (self.tensor.dim(), other.tensor.dim()):
@@ -102,7 +102,7 @@ def _multiply_compressed(operands: Sequence[Any]) -> torch.device:
     return _multiply([self._replace(is_written=False), other])
 
 
-def _divide(function: str, operands: Sequence[Any]) -> torch.device:
+def _divide(function: str, operands: Sequence[Operand]) -> torch.device:
     """native/sparse/SparseTensorMath.cpp, div_out_sparse_zerodim and floor_divide_out_sparse_zerodim."""
     self, other = _pair(operands)
     for refused, found in (
@@ -117,13 +117,13 @@ def _divide(function: str, operands: Sequence[Any]) -> torch.device:
     return tensor_iterator([out._replace(is_written=True), *inputs])
 
 
-def _copy(operands: Sequence[Any]) -> torch.device:
+def _copy(operands: Sequence[Operand]) -> torch.device:
     """native/Copy.cpp: from anywhere, but not from another layout."""
     device: torch.device = operands[0].device
     return device
 
 
-def _matrix_and_vector(operands: Sequence[Any]) -> NoReturn:
+def _matrix_and_vector(operands: Sequence[Operand]) -> NoReturn:
     """native/Blas.cpp, addmv and mv, of a compressed matrix: the result is made where the vector is."""
     inputs = {operand.name: operand for operand in operands}
     vector = inputs["vec"].device
@@ -147,7 +147,7 @@ def _check_sizes(matrix: torch.Tensor, vector: torch.Tensor, term: torch.Tensor 
         raise RuntimeError(f"size mismatch, got input ({first}), mat ({rows}x{columns}), vec ({len(vector)})")
 
 
-def _triangular_solve(operands: Sequence[Any]) -> torch.device | None:
+def _triangular_solve(operands: Sequence[Operand]) -> torch.device | None:
     """native/LinearAlgebraUtils.h, linearSolveCheckInputs."""
     right, matrix = operands[-2:]
     if right.device != matrix.device:
@@ -158,7 +158,7 @@ def _triangular_solve(operands: Sequence[Any]) -> torch.device | None:
     return None
 
 
-def _on_gpus(operands: Sequence[Any], text: str, *names: str) -> None:
+def _on_gpus(operands: Sequence[Operand], text: str, *names: str) -> None:
     """The checks that CUDA's kernels for sparse tensors begin with: they name the first operand on the CPU."""
     for name in names:
         operand = named(operands, name)
@@ -166,7 +166,7 @@ def _on_gpus(operands: Sequence[Any], text: str, *names: str) -> None:
             raise RuntimeError(text.format(name=name))
 
 
-def _on_one_gpu(operands: Sequence[Any], order: str) -> torch.device:
+def _on_one_gpu(operands: Sequence[Operand], order: str) -> torch.device:
     """aten/src/ATen/native/cuda/CUDAUtils.h, check_device."""
     if len({operand.device for operand in operands}) > 1:
         not_equal(f"cuda::check_device({{{order}}})")
@@ -178,11 +178,11 @@ def _is_sparse(operand: Any) -> bool:
     return operand.tensor.layout is not torch.strided
 
 
-def _pair(operands: Sequence[Any]) -> tuple[Any, Any]:
+def _pair(operands: Sequence[Operand]) -> tuple[Any, Any]:
     return named(operands, "self"), named(operands, "other")
 
 
-def _with_result(operands: Sequence[Any], at: Any) -> list[Any]:
+def _with_result(operands: Sequence[Operand], at: Any) -> list[Any]:
     """The operands with a result, which the kernel makes where `at` is, unless out= or the first operand is it."""
     if any(x.is_out for x in operands):
         return list(operands)

@@ -10,7 +10,7 @@ import torch
 
 from samedevice.simulation.rules.layout_kinds import SPARSE, name_of, refuse
 
-# Of operators without a kernel of their own, the kernel that they come to.
+# The kernel that operators without a kernel of their own come to.
 COMPOSED_OF = {(SPARSE, "rsub.Scalar"): "rsub", (SPARSE, "_sparse_addmm"): "addmm_sparse_dense_cuda"}
 
 NOT_IMPLEMENTED = {
@@ -68,7 +68,7 @@ def _sparse_result(tensors: list[torch.Tensor]) -> None:
 
 
 def _sparse_out(tensors: list[torch.Tensor]) -> None:
-    """Of mm, where the result comes last."""
+    """Refuse mm, where the result comes last."""
     first, second, out = tensors
     _sparse_result([out, first, second])
 

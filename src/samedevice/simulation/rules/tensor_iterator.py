@@ -1,12 +1,14 @@
 """The rules that decide most mixed calls: TensorIterator's, the generated check's, and that of structured out=."""
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import torch
 
+from samedevice.simulation.calls import Arguments, Keywords, Overload
 from samedevice.simulation.device.devices import CPU
 from samedevice.simulation.rules.errors import accuse, found_two_devices, not_a_gpu, out_tensor
+from samedevice.simulation.rules.native_functions import Operator
 
 NUMBERS = (bool, int, float, complex)
 _register_hook = torch.Tensor.register_hook  # autograd.py puts a stricter one in its place
@@ -23,7 +25,11 @@ class Operand(NamedTuple):
     is_keyword: bool = False  # an argument by keyword alone, out= aside
 
 
-def tensor_iterator(operands: Sequence[Any], cpu_scalars: int = 1) -> torch.device:
+# A check by hand. Its operator is None where torchgen made it, which is not in the table; no check asks for more then.
+Check: TypeAlias = Callable[[Any, Sequence[Operand], Arguments], torch.device | None]
+
+
+def tensor_iterator(operands: Sequence[Operand], cpu_scalars: int = 1) -> torch.device:
     """aten/src/ATen/TensorIterator.cpp, compute_types: outputs first, then inputs, an in-place operand in both roles.
 
     The common device is the first that is not the CPU. A 0-dim CPU input may join; `cpu_scalars` of them at most.
@@ -44,7 +50,7 @@ def tensor_iterator(operands: Sequence[Any], cpu_scalars: int = 1) -> torch.devi
     return common
 
 
-def shapes_fit(operands: Sequence[Any]) -> None:
+def shapes_fit(operands: Sequence[Operand]) -> None:
     """TensorIterator.cpp, compute_mem_overlaps, compute_shape and mark_resize_outputs: they come before the devices."""
     for operand in operands:
         if operand.is_written and _overlaps_itself(operand.tensor):
@@ -62,7 +68,7 @@ def shapes_fit(operands: Sequence[Any]) -> None:
             raise RuntimeError(f"output with shape {own} doesn't match the broadcast shape {shape}")
 
 
-def kinds_fit(operator: Any, operands: Sequence[Any], args: Any, kwargs: Any) -> None:
+def kinds_fit(operator: Overload, operands: Sequence[Operand], args: Arguments, kwargs: Keywords) -> None:
     """Raise what an operator's own meta function says of dtypes: it runs before TensorIterator looks at devices.
 
     That a result cannot be cast to an output is said after this output's device was looked at, and before the inputs'.
@@ -86,7 +92,7 @@ def kinds_fit(operator: Any, operands: Sequence[Any], args: Any, kwargs: Any) ->
                 raise RuntimeError(str(error)) from None
 
 
-def _small(args: Any) -> list[Any]:
+def _small(args: Arguments) -> list[Any]:
     """The arguments with one element in each tensor, on the CPU: dtypes meet as those of the whole do."""
     ones = torch.ops.aten.ones.default
     return [ones([1] * x.dim(), dtype=x.dtype) if isinstance(x, torch.Tensor) else x for x in args]
@@ -133,7 +139,7 @@ def refuse_gradient(tensor: torch.Tensor, device: torch.device, given: torch.dev
     tensor._samedevice_returns = _register_hook(tensor, refuse)
 
 
-def generated(operator: Any, operands: Sequence[Any], method: str = "") -> torch.device:
+def generated(operator: Operator, operands: Sequence[Operand], method: str = "") -> torch.device:
     """aten/src/ATen/core/adaption.cpp: the first tensor sets the device, the first that differs is accused.
 
     Arguments by keyword alone are not looked at (torchgen/dest/register_dispatch_key.py: flat_positional).
@@ -145,7 +151,7 @@ def generated(operator: Any, operands: Sequence[Any], method: str = "") -> torch
     return reference
 
 
-def resized_out(operands: Sequence[Any]) -> torch.device:
+def resized_out(operands: Sequence[Operand]) -> torch.device:
     """torchgen's resize_out: the result's device is the first input's, and out= must be there."""
     device: torch.device = next(x.device for x in operands if not x.is_out)
     for operand in operands:
@@ -154,12 +160,12 @@ def resized_out(operands: Sequence[Any]) -> torch.device:
     return device
 
 
-def structured_out(operands: Sequence[Any]) -> torch.device:
+def structured_out(operands: Sequence[Operand]) -> torch.device:
     """torchgen/dest/register_dispatch_key.py, set_output: the result's device is guarded before out= is compared."""
     if next(x.device for x in operands if not x.is_out) is CPU:
         not_a_gpu(CPU)
     return resized_out(operands)
 
 
-def named(operands: Sequence[Any], name: str) -> Any:
+def named(operands: Sequence[Operand], name: str) -> Any:
     return next((x for x in operands if x.name == name), None)

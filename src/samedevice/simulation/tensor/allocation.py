@@ -7,23 +7,19 @@ build without CUDA raises.
 """
 
 import functools
-import warnings
 from typing import Any
 
 import torch
+from torch.types import Device
 
-from samedevice.simulation import state
 from samedevice.simulation.device.devices import resolve
+from samedevice.simulation.kernels import registering
 from samedevice.simulation.tensor.wrapping import wrap
 
 
 def start() -> None:
     """Put the kernels in place; on a build with CUDA, over its own."""
-    library = torch.library.Library("aten", "IMPL")
-    state.now.libraries.append(library)
-    register: Any = library.m.impl  # no kernel of a program's, which patches/library.py would look after
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Warning only once for all operators")  # that a kernel was there before
+    with registering() as register:
         register("empty.memory_format", "CUDA", _empty, False)
         register("empty_strided", "CUDA", _empty_strided, False)
         register("_efficientzerotensor", "CUDA", _zeros_without_memory, False)
@@ -35,8 +31,8 @@ def start() -> None:
 
 
 def _empty(
-    size: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None,
-    memory_format: Any = None,
+    size: Any, *, dtype: torch.dtype | None = None, layout: torch.layout | None = None, device: Device = None,
+    pin_memory: bool | None = None, memory_format: torch.memory_format | None = None,
 ) -> torch.Tensor:  # fmt: skip
     _refuse_pinned(pin_memory)
     make = torch.ops.aten.empty.memory_format
@@ -44,26 +40,28 @@ def _empty(
 
 
 def _empty_strided(
-    size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None
-) -> torch.Tensor:
+    size: Any, stride: Any, *, dtype: torch.dtype | None = None, layout: torch.layout | None = None,
+    device: Device = None, pin_memory: Any = None,
+) -> torch.Tensor:  # fmt: skip
     _refuse_pinned(pin_memory)
     make = torch.ops.aten.empty_strided.default
     return wrap(make(size, stride, dtype=dtype, layout=layout, device="cpu"), resolve(device))
 
 
 def _zeros_without_memory(
-    size: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None
-) -> torch.Tensor:
+    size: Any, *, dtype: torch.dtype | None = None, layout: torch.layout | None = None, device: Device = None,
+    pin_memory: Any = None,
+) -> torch.Tensor:  # fmt: skip
     make = torch.ops.aten._efficientzerotensor.default
     return wrap(make(size, dtype=dtype, layout=layout, device="cpu"), resolve(device))
 
 
-def _indices(make: Any, *args: Any, device: Any = None, **options: Any) -> torch.Tensor:
+def _indices(make: Any, *args: Any, device: Device = None, **options: Any) -> torch.Tensor:
     _refuse_pinned(options.get("pin_memory"))
     return wrap(make(*args, **options, device="cpu"), resolve(device))
 
 
-def _quantized(make: Any, *args: Any, device: Any = None, **options: Any) -> torch.Tensor:
+def _quantized(make: Any, *args: Any, device: Device = None, **options: Any) -> torch.Tensor:
     options.pop("pin_memory", None)  # which the kernel does not read (native/quantized/TensorFactories.cpp)
     return wrap(make(*args, **options, device="cpu"), resolve(device))
 

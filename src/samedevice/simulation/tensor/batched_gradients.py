@@ -22,8 +22,7 @@ _increment, _decrement = torch._C._vmapmode_increment_nesting, torch._C._vmapmod
 running = 0
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     yield torch._C, "_vmapmode_increment_nesting", _begin
     yield torch._C, "_vmapmode_decrement_nesting", _end
 
@@ -72,7 +71,7 @@ def beneath(function: Callable[[torch.Tensor], torch.Tensor], batched: torch.Ten
 def _unwrapped(batched: torch.Tensor) -> tuple[torch.Tensor, int]:
     """What the innermost map has wrapped, with the dimension that it maps over in front, and the level of the map."""
     for level in range(running, 0, -1):
-        # Of a map that has not wrapped it, it would be given a new dimension, of size 0. None maps over no gradients.
+        # A map that has not wrapped it would give it a new dimension of size 0. None maps over no gradients.
         inner: torch.Tensor = _remove_batch_dim(batched, level, 0, 0)
         if inner.size(0):
             return inner, level

@@ -1,5 +1,6 @@
 """The classes of simulated tensors: one for torch.Tensor, one for nn.Parameter, one for each class of a user's.
 
+Note [Twins]
 On CUDA a tensor's class says nothing of its device: `type(model.weight)` is nn.Parameter anywhere. A simulated tensor
 needs a class of its own, for the Python dispatch key. So each class of tensors has a twin, which derives from
 SimulatedTensor and from it, bears its name, equals it, knows its instances, and makes it when called. Only
@@ -9,6 +10,9 @@ functools.singledispatch and printing cannot. No tensor is of the class Simulate
 
 A tensor of exactly torch.Tensor could not be told from one on the CPU when the simulation has ended, and torch.Tensor
 is again what it was: it would compute there, and say that it is there.
+
+So `type(x)` of a simulated tensor is a twin, which the program must not see: whoever hands a class to the program, to a
+mode or to a file hands on `original_of` it, and whoever makes a tensor of a class of the program makes it of `twin_of`.
 """
 
 import functools
@@ -18,6 +22,7 @@ from typing import Any, NoReturn
 
 import torch
 
+from samedevice.simulation.calls import Types
 from samedevice.simulation.class_stand_ins import InPlace, pickle_as_original
 
 # A twin lives as long as a tensor of it: a program that makes classes in a loop does not gather them.
@@ -62,9 +67,9 @@ def twin_of(kind: type) -> type:
     return twin
 
 
-def twins() -> list[type]:
-    """All twins that were made."""
-    return list(_twins.values())
+def without_twins(types: Types) -> Types:
+    """The classes that dispatch an operator themselves, as on CUDA, where a plain tensor's is not one of them."""
+    return tuple(kind for kind in types if not isinstance(kind, Twin))
 
 
 def dispatches_itself(kind: Any) -> bool:

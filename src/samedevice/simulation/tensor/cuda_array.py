@@ -7,6 +7,7 @@ for the CPU cannot ask that; here the memory is that of a tensor on a simulated 
 from typing import Any
 
 import torch
+from torch.types import Device
 
 from samedevice.simulation.device import devices, memory
 from samedevice.simulation.tensor.wrapping import wrap
@@ -23,7 +24,7 @@ def is_like(data: Any) -> bool:
 
 
 def make(
-    data: Any, device: Any, pin_memory: Any, copies: bool, dtype: Any = None, copy: Any = None,
+    data: Any, device: Device, pin_memory: Any, copies: bool, dtype: torch.dtype | None = None, copy: Any = None,
     requires_grad: bool = False,
 ) -> torch.Tensor:  # fmt: skip
     """Make a tensor in the memory of the array, which tensor() copies (tensor_new.cpp, internal_new_from_data)."""

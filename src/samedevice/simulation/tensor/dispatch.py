@@ -3,16 +3,24 @@
 PyTorch hands every operator below autograd to `SimulatedTensor.__torch_dispatch__`, which is `dispatch`. It is the path
 that each operator of a program takes, so it is kept short: what does not change between two calls of an operator is
 looked up once (operators.py), and an operator on usual tensors of one GPU never leaves `dispatch`.
+
+Note [Below the key]
+A simulated tensor has the Python dispatch key, at which PyTorch calls `dispatch`. To compute on the CPU is to go on
+below that key, or the operator would come back for ever: `wrapping.call_below` calls one function there, and
+`with wrapping.below()` runs a block. Below it a simulated tensor is what it is in C++, a tensor on the CPU. No device
+is compared there, no mode sees anything, autograd notes nothing, and what is new is a plain tensor: `wrap` puts it on
+its GPU. The keys above Python are off, too: see `_with_views`.
 """
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 
 from samedevice.simulation import state
+from samedevice.simulation.calls import Arguments, Compute, Keywords, Overload, Types
 from samedevice.simulation.device import dispatch_modes, generators, in_backward
 from samedevice.simulation.device.devices import CPU, device_of, in_forked_child, refuse_absent, resolve
 from samedevice.simulation.rules import (
@@ -63,7 +71,7 @@ for _key in ("Conjugate", "Negative", "ZeroTensor"):
 _READING = (torch.ops.aten.detach.default, torch.ops.aten._local_scalar_dense.default)
 
 
-def dispatch(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+def dispatch(cls: Any, func: Overload, types: Types, args: Arguments = (), kwargs: Keywords | None = None) -> Any:
     """Compute `func` on the device where its tensors are, or refuse it: SimulatedTensor.__torch_dispatch__.
 
     Most operators are on usual tensors of one GPU, and nobody observes them. They are computed right here; `_dispatch`
@@ -74,7 +82,7 @@ def dispatch(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None
     operator = known.get(id(func)) or operators.of(func)
     if (
         not operator.is_plain
-        or now.met_unusual
+        or now.met_unusual  # see Note [Latches]
         or now.before_operators
         or device is CPU
         or device not in now.present  # on several devices, or on a GPU that is no more
@@ -99,7 +107,10 @@ def dispatch(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None
     return _wrapped(operator, result, args, device)
 
 
-def _dispatch(operator: Operator, func: Any, types: Any, args: Any, kwargs: Any, device: torch.device | None) -> Any:
+def _dispatch(
+    operator: Operator, func: Overload, types: Types, args: Arguments, kwargs: Keywords | None,
+    device: torch.device | None,
+) -> Any:  # fmt: skip
     """Do what `dispatch` does, whatever the operator and its tensors are."""
     now = state.now
     if now.met.holders and any(classes.holds_tensors(kind) for kind in types):
@@ -128,28 +139,29 @@ def _dispatch(operator: Operator, func: Any, types: Any, args: Any, kwargs: Any,
     if operator.draws:
         generator = generators.passed(args, kwargs)
         if generators.is_of_another_type(generator, device) and "generator" in (kwargs or {}):
-            compute = functools.partial(_undrawn, func, args, kwargs, device)
+            compute = functools.partial(_undrawn, operator, args, kwargs, device)
             return generators.unless_drawn(compute, generator, device)
         with generators.of(device, generator):
-            return run(func, args, kwargs, device)
-    return run(func, args, kwargs, device)
+            return run(operator, args, kwargs, device)
+    return run(operator, args, kwargs, device)
 
 
-def _undrawn(func: Any, args: Any, kwargs: Any, device: torch.device, generator: torch.Generator) -> Any:
+def _undrawn(
+    operator: Operator, args: Arguments, kwargs: Keywords | None, device: torch.device, generator: torch.Generator
+) -> Any:
     """What an operator gives with this generator; one that works in place leaves what its tensor holds."""
-    kwargs = kwargs | {"generator": generator}
-    if not _is_in_place(func):
-        return run(func, args, kwargs, device)
-    run(func, (wrap(unwrap(args[0]).clone(), device), *args[1:]), kwargs, device)
+    kwargs = {**(kwargs or {}), "generator": generator}
+    if not _is_in_place(operator.overload):
+        return run(operator, args, kwargs, device)
+    run(operator, (wrap(unwrap(args[0]).clone(), device), *args[1:]), kwargs, device)
     return args[0]
 
 
-def run(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
+def run(operator: Operator, args: Arguments, kwargs: Keywords | None, device: torch.device) -> Any:
     """Compute on the CPU, below the Python key; what is new lives on `device`."""
     if kwargs and kwargs.get("device") is not None:
         device, kwargs = _named(kwargs, device)
-    operator = operators.of(func)
-    met = state.now.met
+    func, met = operator.overload, state.now.met
     if met.inference and not in_inference_mode():
         if func is torch.ops.aten.detach.default and args[0].is_inference():
             return wrap(call_below(func._op, (), args, kwargs or {}), device, counts_versions=True)
@@ -168,7 +180,7 @@ def run(func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
     return _wrapped(operator, _compute(operator, args, kwargs or {}, device, call), args, device)
 
 
-def _compute(operator: Operator, args: Any, kwargs: Any, device: torch.device, call: Callable[..., Any]) -> Any:
+def _compute(operator: Operator, args: Arguments, kwargs: Keywords, device: torch.device, call: Compute) -> Any:
     """Compute on the CPU what strided tensors go into; refuse what CUDA has no kernel for, in its words."""
     refusal_of = operator.refusal_of_rare if state.now.met.rare else operator.refusal_of
     if (
@@ -189,7 +201,7 @@ def _compute(operator: Operator, args: Any, kwargs: Any, device: torch.device, c
         raise
 
 
-def _otherwise(operator: Operator, args: Any, kwargs: Any, error: RuntimeError, compute: Callable[..., Any]) -> Any:
+def _otherwise(operator: Operator, args: Arguments, kwargs: Keywords, error: RuntimeError, compute: Compute) -> Any:
     """Return what an operator gives on a GPU that failed on the CPU, which computes here, or raise CUDA's error."""
     overload, packet = operator.overload, operator.overload._schema.name.partition("::")[2]
     result = only_cuda_computes.by_other_operators(overload, args, kwargs, str(error), compute)
@@ -209,7 +221,7 @@ def _otherwise(operator: Operator, args: Any, kwargs: Any, error: RuntimeError, 
     raise kernel_names.of_cuda(error) or layout_errors.missing(error, overload) from None
 
 
-def _wrapped(operator: Operator, result: Any, args: Any, device: torch.device) -> Any:
+def _wrapped(operator: Operator, result: Any, args: Arguments, device: torch.device) -> Any:
     """Put what was computed on `device`."""
     if device is CPU and not (made_inside.is_composing() and _is_on_cpu(result)):
         return result
@@ -225,8 +237,8 @@ def _wrapped(operator: Operator, result: Any, args: Any, device: torch.device) -
     return result
 
 
-def _with_views(function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-    """As `call_below`, with the keys on that resolve conjugated and negated views."""
+def _with_views(function: Any, types: Types, args: Arguments, kwargs: Keywords) -> Any:
+    """Do what `call_below` does, with the keys on that resolve conjugated and negated views."""
     with _with_keys(_included(), _ABOVE_BUT_VIEWS):
         return function(*args, **kwargs)
 
@@ -257,14 +269,14 @@ def _refuse_writing(tensor: torch.Tensor) -> None:
 
 
 @functools.cache
-def _is_in_place(func: Any) -> bool:
+def _is_in_place(func: Overload) -> bool:
     """Whether an operator writes to its first argument."""
     arguments = func._schema.arguments
     return bool(arguments and arguments[0].alias_info is not None and arguments[0].alias_info.is_write)
 
 
-def _named(kwargs: Any, home: torch.device) -> tuple[torch.device, Any]:
-    """Where the result of an operator lives that names a device, and the arguments to compute it with on the CPU.
+def _named(kwargs: Keywords, home: torch.device) -> tuple[torch.device, Any]:
+    """The device of what an operator makes that names a device, and the arguments to compute it with on the CPU.
 
     The CPU is what C++ takes a simulated tensor's device for: unless the program named it, `home` is meant.
     """
@@ -276,13 +288,13 @@ def _named(kwargs: Any, home: torch.device) -> tuple[torch.device, Any]:
     return CPU, kwargs  # as it comes: C++ asks for meta tensors to learn a shape
 
 
-def _compose(func: Any, key: Any, args: Any, kwargs: Any) -> Any:
+def _compose(func: Overload, key: Any, args: Arguments, kwargs: Keywords) -> Any:
     """Run an operator as PyTorch composes it of others; they come here in their turn."""
     home = device_of(next(judgement.tensors_of(args, kwargs)))  # C++ makes a result where the first argument is
     kernel = composite_kernels.of(func) or functools.partial(func._op_dk, key)
     if home.type == "cuda":
         inside = [index for index in range(len(args)) if made_inside.made_inside(args, index)]
-        if inside:  # passed on from here they are held by Python, and could not be told any more
+        if inside:  # passed on from here they are held by Python, and could not be told. See Note [Made inside].
             args = tuple(wrap(arg, home) if index in inside else arg for index, arg in enumerate(args))
         for name in kwargs:
             if made_inside.made_inside(kwargs, name):  # an output, which C++ returns as it is
@@ -305,7 +317,7 @@ def _compose(func: Any, key: Any, args: Any, kwargs: Any) -> Any:
     return result
 
 
-def _shared_device(args: Any, kwargs: Any) -> torch.device | None:
+def _shared_device(args: Arguments, kwargs: Keywords | None) -> torch.device | None:
     """The device of all tensors among the arguments; None where they differ. The hot path, hence so flat."""
     shared, simulated = None, classes.simulated
     for arg in (*args, *kwargs.values()) if kwargs else args:
@@ -333,11 +345,11 @@ def _shared_device(args: Any, kwargs: Any) -> torch.device | None:
     return shared
 
 
-def _refuse_absent(func: Any, args: Any, kwargs: Any) -> None:
+def _refuse_absent(func: Overload, args: Arguments, kwargs: Keywords | None) -> None:
     """Refuse tensors whose GPU does not exist now, unless they are only looked at or brought back."""
     if func.is_view if in_forked_child() else func in _READING:
         return
-    # A function of its own, so that no variable of the caller holds a tensor (see made_inside.py).
+    # A function of its own, so that no variable of the caller holds a tensor. See Note [Made inside].
     for tensor in judgement.tensors_of(args, kwargs):
         refuse_absent(device_of(tensor))
 

@@ -21,8 +21,7 @@ _WRAPPERS = (
 )
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     for module, name, part in _WRAPPERS:
         kind = getattr(sys.modules.get(module), name, None)
         if kind is not None:

@@ -8,7 +8,7 @@ the GPU. Python reads `.device` of a fake tensor from its class, which knows the
 import contextlib
 import functools
 import gc
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from types import MethodType
 from typing import Any
 
@@ -20,12 +20,13 @@ from torch.fx.experimental import proxy_tensor
 from torch.utils._pytree import tree_leaves
 
 from samedevice.simulation import state
+from samedevice.simulation.calls import Arguments, Keywords, Overload, Types
 from samedevice.simulation.device import dispatch_modes
 from samedevice.simulation.device.devices import CPU, ENDED, device_of
 from samedevice.simulation.device.in_cpp import for_cpp, meant
 from samedevice.simulation.rules import judgement
 from samedevice.simulation.tensor import functorch
-from samedevice.simulation.tensor.classes import Twin
+from samedevice.simulation.tensor.classes import Twin, without_twins
 
 _ask_device = torch.ops.prim.device.default
 _dispatch = FakeTensor.__dict__["__torch_dispatch__"].__func__
@@ -33,8 +34,7 @@ _check_for_subclass_arg = fake_tensor._check_for_subclass_arg
 _MODES = FakeTensorMode, functional_tensor.FunctionalTensorMode, proxy_tensor.ProxyTorchDispatchMode
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     yield FakeTensor, "__torch_dispatch__", classmethod(dispatch)
     for mode in _MODES:
         yield mode, "__torch_dispatch__", _dispatch_of_mode(mode)
@@ -71,13 +71,13 @@ def stop() -> None:
                 vars(thing.fake_mode)["__torch_dispatch__"] = MethodType(_under_a_mode, thing.fake_mode)
 
 
-def _ended(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+def _ended(func: Overload, types: Types, args: Arguments = (), kwargs: Keywords | None = None) -> Any:
     if func is not _ask_device:
         raise RuntimeError(ENDED)
     return for_cpp(args[0].fake_device)
 
 
-def _under_a_mode(mode: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+def _under_a_mode(mode: Any, func: Overload, types: Types, args: Arguments = (), kwargs: Keywords | None = None) -> Any:
     """FakeTensorMode.__torch_dispatch__ of a mode that has outlived its GPUs."""
     leaves = tree_leaves((args, kwargs))
     if any(type(leaf) is FakeTensor and "__torch_dispatch__" in vars(leaf) for leaf in leaves):
@@ -85,7 +85,7 @@ def _under_a_mode(mode: Any, func: Any, types: Any, args: Any = (), kwargs: Any 
     return type(mode).__torch_dispatch__(mode, func, types, args, kwargs or {})
 
 
-def is_fake(tensor: Any) -> bool:
+def is_fake(tensor: torch.Tensor) -> bool:
     """Whether this is a fake tensor, or what PyTorch has wrapped around one: PyTorch itself makes and moves these."""
     while functorch.is_wrapped(tensor):
         tensor = functorch.unwrapped(tensor)
@@ -93,16 +93,16 @@ def is_fake(tensor: Any) -> bool:
 
 
 @functools.wraps(_dispatch)
-def dispatch(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+def dispatch(cls: type, func: Overload, types: Types, args: Arguments = (), kwargs: Keywords | None = None) -> Any:
     """FakeTensor.__torch_dispatch__."""
-    return _told(func, _dispatch(cls, func, _without_twins(types), args, _with_meant(kwargs)))
+    return _told(func, _dispatch(cls, func, without_twins(types), args, _with_meant(kwargs)))
 
 
 def _dispatch_of_mode(mode: type) -> Any:
     original = vars(mode)["__torch_dispatch__"]
 
     @functools.wraps(original)
-    def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def dispatch(self: Any, func: Overload, types: Types, args: Arguments = (), kwargs: Keywords | None = None) -> Any:
         if mode is FakeTensorMode and func in self.lift_fns and isinstance(type(args[0]), Twin):
             # torch.tensor(data, device="cuda")
             is_constant = self.may_turn_const(args[0])
@@ -110,12 +110,12 @@ def _dispatch_of_mode(mode: type) -> Any:
         kwargs = _with_meant(kwargs)
         if mode is proxy_tensor.ProxyTorchDispatchMode:
             kwargs = _with_home(self, args, kwargs)
-        return _told(func, original(self, func, _without_twins(types), args, kwargs))
+        return _told(func, original(self, func, without_twins(types), args, kwargs))
 
     return dispatch
 
 
-def _with_home(mode: Any, args: Any, kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+def _with_home(mode: Any, args: Arguments, kwargs: Keywords) -> Keywords:
     """The arguments of an operator that is recorded; C++ names the CPU where it means "where my input is".
 
     A formula of a derivative makes zeros without a tensor among the arguments. They belong to the operator before it.
@@ -131,7 +131,7 @@ def _with_home(mode: Any, args: Any, kwargs: Mapping[str, Any]) -> Mapping[str, 
     return {**kwargs, "device": home}
 
 
-def _told(func: Any, result: Any) -> Any:
+def _told(func: Overload, result: Any) -> Any:
     """What an operator returns to C++, which may have asked for a device."""
     if func is not _ask_device or result.type != "cuda":
         return result
@@ -139,16 +139,11 @@ def _told(func: Any, result: Any) -> Any:
     return for_cpp(result)
 
 
-def _with_meant(kwargs: Mapping[str, Any] | None) -> Mapping[str, Any]:
+def _with_meant(kwargs: Keywords | None) -> Keywords:
     if not kwargs:
         return {}
     device = kwargs.get("device")
     return {**kwargs, "device": meant(device)} if isinstance(device, torch.device) else kwargs
-
-
-def _without_twins(types: Any) -> Any:
-    """The classes as on CUDA, where a plain tensor's is none that dispatches operators itself."""
-    return tuple(kind for kind in types if not isinstance(kind, Twin))
 
 
 def check_for_subclass_arg(x: object) -> bool:

@@ -2,7 +2,7 @@
 
 vmap, grad and their kin hand the function tensors that C++ wraps around the simulated ones, and C++ says that these are
 on the CPU. So a wrapped tensor is asked for what it wraps. While vmap runs, or a dual level is open, PyTorch's C++ code
-makes tensors of its own in the middle of any operator: see made_inside.composing.
+makes tensors of its own in the middle of any operator: see Note [Made inside].
 """
 
 import contextlib
@@ -29,8 +29,7 @@ _functorch = torch._C._functorch
 _vmap_increment_nesting = vmap.vmap_increment_nesting
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     for function in (device, is_cuda, is_cpu):
         yield torch.Tensor, function.__name__, property(function, doc=getattr(torch.Tensor, function.__name__).__doc__)
     for owner in (torch.Tensor, torch):

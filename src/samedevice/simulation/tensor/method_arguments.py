@@ -1,4 +1,4 @@
-"""In what order a method of torch.Tensor reads its arguments: subclasses are asked first, then the call is checked.
+"""The order in which a method of torch.Tensor reads its arguments: subclasses come first, then the call is checked.
 
 PyTorch's own method refuses, in its own words, what it does not take.
 """
@@ -13,7 +13,7 @@ from samedevice.simulation.tensor.subclasses import as_subclass
 
 
 def arguments_first(function: Any) -> Any:
-    """As every method of torch.Tensor does: what it does not take, PyTorch's own method refuses in its own words."""
+    """Let PyTorch's own method refuse, in its own words, what it does not take."""
     original = getattr(torch.Tensor, function.__name__)
 
     @functools.wraps(original)
@@ -34,7 +34,7 @@ def _is_of_the_call(error: TypeError) -> bool:
 
 
 def subclasses_first(function: Any) -> Any:
-    """As every method of torch.Tensor does: a subclass with a __torch_function__ of its own is asked first."""
+    """Ask a subclass with a __torch_function__ of its own first, as every method of torch.Tensor does."""
     original = getattr(torch.Tensor, function.__name__.rstrip("_"))
 
     @functools.wraps(original)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+from torch.types import Device
 from torch.utils._pytree import tree_leaves, tree_map
 
 from samedevice.simulation.device.devices import CPU, device_of, resolve
@@ -16,8 +17,7 @@ from samedevice.simulation.rules.errors import accuse
 from samedevice.simulation.tensor import nested_gradients
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     yield torch.nested, "nested_tensor", _nested_tensor(torch.nested.nested_tensor)
     yield torch.nested, "as_nested_tensor", _as_nested_tensor(torch.nested.as_nested_tensor)
 
@@ -34,7 +34,9 @@ def _nested_tensor(original: Any) -> Any:
 @functools.cache
 def _as_nested_tensor(original: Any) -> Any:
     @functools.wraps(original)
-    def as_nested_tensor(ts: Any, dtype: Any = None, device: Any = None, layout: Any = None) -> torch.Tensor:
+    def as_nested_tensor(
+        ts: Any, dtype: torch.dtype | None = None, device: Device = None, layout: torch.layout | None = None
+    ) -> torch.Tensor:
         if isinstance(ts, torch.Tensor) and ts.is_nested:
             result: torch.Tensor = original(ts, dtype, device, layout)
             return result
@@ -44,7 +46,7 @@ def _as_nested_tensor(original: Any) -> Any:
     return as_nested_tensor
 
 
-def _made(original: Any, ts: Any, has_gradient: bool, device: Any = None, **kwargs: Any) -> torch.Tensor:
+def _made(original: Any, ts: Any, has_gradient: bool, device: Device = None, **kwargs: Any) -> torch.Tensor:
     """What PyTorch makes of copies on the CPU, brought to the GPU: in C++ it would take all parts for the CPU's."""
     places = _places(ts)
     here = places[0] if places else CPU
@@ -68,7 +70,7 @@ def _made(original: Any, ts: Any, has_gradient: bool, device: Any = None, **kwar
 
 
 def _places(ts: Any) -> list[torch.device]:
-    """Where the parts are; lists of numbers become tensors on the CPU."""
+    """The devices of the parts; lists of numbers become tensors on the CPU."""
     parts = ts if isinstance(ts, list | tuple) else [ts]
     tensors = [[x for x in tree_leaves(part) if isinstance(x, torch.Tensor)] for part in parts]
     return [device_of(found[0]) if found else CPU for found in tensors]

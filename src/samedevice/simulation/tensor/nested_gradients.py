@@ -7,13 +7,13 @@ gradient has to leave a nested tensor through a dense one, whose history ends th
 """
 
 import functools
-import warnings
 from typing import Any, NoReturn
 
 import torch
 from torch.utils._pytree import tree_map_only
 
-from samedevice.simulation import state
+from samedevice.simulation.calls import Overload
+from samedevice.simulation.kernels import registering
 from samedevice.simulation.rules import judgement
 from samedevice.simulation.tensor.classes import Twin, assign
 from samedevice.simulation.tensor.dispatch import NO_GRADIENTS_OF_NESTED
@@ -55,11 +55,7 @@ _Claiming.__module__ = "torch"
 
 def start() -> None:
     """Put the kernels in place, in front of PyTorch's own, before the first nested tensor on a GPU is made."""
-    library = torch.library.Library("aten", "IMPL")
-    state.now.libraries.append(library)
-    register: Any = library.m.impl
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Warning only once for all operators")  # that a kernel was there before
+    with registering() as register:
         for operator, kernel in _kernels():
             register(operator.name(), _KEY, kernel, True)
 
@@ -87,7 +83,7 @@ def _kernels() -> list[tuple[Any, Any]]:
     return [(operator, functools.partial(_compute, operator, _before(operator))) for operator in operators]
 
 
-def _before(operator: Any) -> Any:
+def _before(operator: Overload) -> Any:
     """What autograd does by itself: some operators have a kernel there for nested tensors, the others one for all.
 
     That one is called by way of the dispatcher, which takes a number in a tensor's place.
@@ -102,7 +98,7 @@ def _before(operator: Any) -> Any:
     return as_for_all
 
 
-def _compute(operator: Any, before: Any, keys: Any, *args: Any, **kwargs: Any) -> Any:
+def _compute(operator: Overload, before: Any, keys: Any, *args: Any, **kwargs: Any) -> Any:
     if not torch.is_grad_enabled() or not _needs_gradient(list(judgement.tensors_of(args, kwargs))):
         return before(keys, *args, **kwargs)
     with torch.no_grad():

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from samedevice.simulation.calls import Overload
 from samedevice.simulation.rules import dtype_refusals
 
 _aten = torch.ops.aten
@@ -49,7 +50,7 @@ class Operator:
         "keeps_kind", "overload", "refusal_of", "refusal_of_rare", "resizes",
     )  # fmt: skip
 
-    def __init__(self, overload: Any) -> None:
+    def __init__(self, overload: Overload) -> None:
         name = overload._schema.name
         arguments = {argument.name for argument in overload._schema.arguments}
         self.overload = overload
@@ -85,7 +86,7 @@ class Operator:
 known: dict[int, Operator] = {}
 
 
-def of(overload: Any) -> Operator:
+def of(overload: Overload) -> Operator:
     """What is known of this operator."""
     operator = known.get(id(overload))
     if operator is None:

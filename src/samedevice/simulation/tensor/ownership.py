@@ -1,7 +1,7 @@
 """Which tensors on the CPU are the program's own, where PyTorch's C++ code makes tensors too.
 
 Inside vmap, a dual level and backward, PyTorch makes tensors on what it takes for the device of its input, which is the
-CPU (made_inside.py). The program's own are told by who holds them. But what vmap and jvp wrap, what is computed
+CPU. See Note [Made inside]. The program's own are told by who holds them. But what vmap and jvp wrap, what is computed
 of it, and what a hook unpacks for backward, C++ alone holds. So these are tensors of the class SimulatedTensor on the
 CPU: C++ makes none of that class. When a transform hands one back to the program, it is a plain tensor again.
 """
@@ -31,8 +31,7 @@ _is_functional = torch._C._functorch.is_functionaltensor
 _unwrap = torch._C._functorch.get_unwrapped
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     yield vmap, "_add_batch_dim", lambda tensor, *args: _add_batch_dim(owned(tensor), *args)
     yield vmap, "_remove_batch_dim", lambda tensor, *args: plain(_remove_batch_dim(tensor, *args))
     yield forward_ad, "make_dual", _made_dual
@@ -42,7 +41,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
     yield torch._C._autograd.SavedTensor, "register_hooks", _register_hooks
 
 
-def owned(tensor: Any) -> Any:
+def owned(tensor: torch.Tensor) -> Any:
     """The same tensor as one of the program's; one that is not a plain tensor on the CPU comes back as it is."""
     if not is_plain(tensor):
         return tensor
@@ -67,7 +66,7 @@ def is_plain(tensor: torch.Tensor) -> bool:
     return device_of(tensor) is CPU and tensor.layout is torch.strided
 
 
-def plain(tensor: Any) -> Any:
+def plain(tensor: torch.Tensor) -> Any:
     """The same tensor as programs know it: on the CPU, a tensor of PyTorch's own class."""
     if not isinstance(tensor, SimulatedTensor) or tensor._samedevice_device is not CPU:
         return tensor
@@ -104,7 +103,7 @@ class _Plain(_Owned):
 
 
 def _made_dual(tensor: torch.Tensor, tangent: torch.Tensor, *, level: int | None = None) -> torch.Tensor:
-    """What jvp wraps; elsewhere, a tensor that holds its tangent, which else C++ alone would (see made_inside.py)."""
+    """What jvp wraps; elsewhere, a tensor that holds its tangent, which C++ alone would. See Note [Made inside]."""
     if eager_transforms.JVP_NESTING:
         return _make_dual(owned(tensor), owned(tangent), level=level)
     dual: torch.Tensor = _make_dual(tensor, tangent, level=level)

@@ -2,9 +2,9 @@
 
 import warnings
 from collections.abc import Iterator
-from typing import Any
 
 import torch
+from torch.types import Device
 
 from samedevice.simulation.device import devices, pinned_memory
 from samedevice.simulation.rules import layout_kinds
@@ -20,14 +20,13 @@ _is_pinned = torch.Tensor.is_pinned
 _pin_memory = torch.Tensor.pin_memory
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     yield torch.Tensor, "pin_memory", pin_memory
     yield torch.Tensor, "is_pinned", is_pinned
 
 
 @arguments_first
-def pin_memory(self: torch.Tensor, device: Any = None) -> torch.Tensor:
+def pin_memory(self: torch.Tensor, device: Device = None) -> torch.Tensor:
     if overridden(self):
         return _pin_memory(self) if device is None else _pin_memory(self, device)
     try:
@@ -69,7 +68,7 @@ def _pin(tensor: torch.Tensor) -> None:
 
 
 @arguments_first
-def is_pinned(self: torch.Tensor, device: Any = None) -> bool:
+def is_pinned(self: torch.Tensor, device: Device = None) -> bool:
     if overridden(self):
         return _is_pinned(self) if device is None else _is_pinned(self, device)
     if isinstance(device, bool):

@@ -54,7 +54,7 @@ def _is_plain(tensor: torch.Tensor) -> bool:
 
 
 def _alias(tensor: torch.Tensor, shape: Any) -> torch.Tensor | None:
-    """A view of this shape; None where there is none, since PyTorch copies then, or refuses the shape."""
+    """A view of this shape, or None if no view has it: PyTorch copies then, or refuses the shape."""
     if not isinstance(shape, list | tuple) or not all(type(size) is int for size in shape):
         return None
     shape = list(shape)

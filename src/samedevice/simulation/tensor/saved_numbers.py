@@ -3,8 +3,8 @@
 Most operators let a CPU tensor of no dimensions join. Autograd saves it, and a few formulas make a mask of it, which is
 on the CPU too and which their next operator refuses (torch/csrc/autograd/FunctionsManual.cpp, pow_backward_exponent and
 copysign_tensor_self_backward). C++ alone holds the mask, so it would be taken for a tensor that C++ made on the GPU
-(made_inside.py). That is why a kernel in front of these operators has autograd save the number as one of the program's
-(ownership.py). Such a number is always the first argument: as the second one it is computed with on the GPU.
+(Note [Made inside]). That is why a kernel in front of these operators has autograd save the number as one of the
+program's (ownership.py). Such a number is always the first argument: as the second one it is computed with on the GPU.
 """
 
 from collections.abc import Callable
@@ -14,8 +14,8 @@ import torch
 from torch._functorch.autograd_function import enable_single_level_autograd_function
 from torch.autograd.function import _SingleLevelFunction
 
-from samedevice.simulation import state
 from samedevice.simulation.device.devices import CPU, device_of
+from samedevice.simulation.kernels import registering
 from samedevice.simulation.tensor.ownership import is_plain, owned
 from samedevice.simulation.tensor.wrapping import wrap
 
@@ -28,11 +28,9 @@ _kernels = [(operator, torch.library.get_kernel(operator, _KEY).call_boxed) for 
 
 def start() -> None:
     """Put the kernels in place."""
-    library = torch.library.Library("aten", "IMPL")
-    state.now.libraries.append(library)
-    register: Any = library.m.impl  # without the bookkeeping of Library.impl
-    for operator, kernel in _kernels:
-        register(operator.name(), _KEY, _saving(kernel), True)
+    with registering() as register:
+        for operator, kernel in _kernels:
+            register(operator.name(), _KEY, _saving(kernel), True)
 
 
 def _saving(kernel: Callable[..., Any]) -> Callable[..., Any]:

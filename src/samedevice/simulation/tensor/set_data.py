@@ -1,4 +1,4 @@
-"""From a CPU tensor to a simulated one and back under the same Python object, as `parameter.data = moved` asks.
+"""Exchange of a CPU tensor for a simulated one, and back, under one Python object: `parameter.data = moved` asks it.
 
 The Python dispatch key of an existing tensor cannot be switched, so the C++ tensor under the Python object is exchanged
 for one that has it, or lacks it. On CUDA both are one tensor, so what belongs to it goes along: its version, its hooks,
@@ -61,7 +61,7 @@ def _exchange(tensor: torch.Tensor, new: torch.Tensor) -> None:
             _leave_behind(owner, tensor)
 
 
-def _switch(tensor: Any, device: torch.device) -> Any:
+def _switch(tensor: torch.Tensor, device: torch.device) -> Any:
     """Put the same memory under `tensor` as a tensor on `device`; returns an object for the C++ tensor before."""
     place = device_of(tensor)
     other: Any = unwrap(tensor) if device is CPU else wrap(tensor, device)
@@ -83,7 +83,7 @@ def _switch(tensor: Any, device: torch.device) -> Any:
     return other
 
 
-def _leave_behind(tensor: Any, gradient: Any) -> None:
+def _leave_behind(tensor: torch.Tensor, gradient: torch.Tensor) -> None:
     """Note that `gradient` stays where it is: until it moves too, no gradient of `tensor` can be added to it."""
 
     def check(new: torch.Tensor) -> None:
@@ -102,7 +102,7 @@ def moved_after(gradient: torch.Tensor) -> None:
         left_behind.remove()
 
 
-def _hand_over(earlier: Any, earlier_place: torch.device, tensor: Any) -> None:
+def _hand_over(earlier: Any, earlier_place: torch.device, tensor: torch.Tensor) -> None:
     """Bring to `tensor` the gradient that a graph made for the C++ tensor `earlier`, which was under it."""
     gradient = _grad.__get__(earlier)
     _grad.__set__(earlier, None)

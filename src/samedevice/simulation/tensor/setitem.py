@@ -19,8 +19,7 @@ from samedevice.simulation.tensor.transfers import move
 _setitem = torch.Tensor.__setitem__
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     yield torch.Tensor, "__setitem__", setitem
 
 
@@ -66,7 +65,7 @@ def _apart(self: torch.Tensor, index: Any, value: Any) -> tuple[Any, Any]:
     place = device_of(self)
     parts = tuple(torch.tensor(part, device=place) if _is_mask(part) else part for part in _parts(index))
     tensors = [part for part in parts if isinstance(part, torch.Tensor)]
-    # Of lists, of bool and of masks without dimensions C++ makes indices beside `self`, which is the CPU here.
+    # C++ makes of lists, of bool and of masks without dimensions indices beside `self`, which is the CPU here.
     beside = all(
         device_of(part) == place and part.dim() if isinstance(part, torch.Tensor) else _is_of_a_view(part)
         for part in parts

@@ -30,8 +30,8 @@ _device, _is_cuda, _is_cpu = (told_getter(name) for name in ("device", "is_cuda"
 class SimulatedTensor(torch.Tensor):
     """A tensor on a simulated GPU, made by the simulation's factories and moves, never by hand.
 
-    No tensor is of this very class: it is what their classes, the twins, have in common (classes.py). So it tells them
-    from all others, whatever a program asks of the twins.
+    No tensor is of this very class: it is what their classes have in common, and so it tells them from all others. See
+    Note [Twins].
     """
 
     _samedevice_device: torch.device

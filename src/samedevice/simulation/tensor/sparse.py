@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import torch
 
+from samedevice.simulation.calls import Arguments, Keywords
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.rules.errors import found_two_devices
 
@@ -31,7 +32,9 @@ def members(tensor: torch.Tensor) -> tuple[torch.Tensor, ...]:
     )
 
 
-def parts(args: Any, kwargs: Any, layout: torch.layout | None, device: torch.device | None) -> tuple[Any, Any]:
+def parts(
+    args: Arguments, kwargs: Keywords, layout: torch.layout | None, device: torch.device | None
+) -> tuple[Any, Any]:
     """The arguments of a function that makes sparse tensors, with each part a tensor, and on `device` if there is one.
 
     That is torch/csrc/utils/tensor_new.cpp: lists of indices are made where the values are. A compressed layout refuses
@@ -58,7 +61,7 @@ def parts(args: Any, kwargs: Any, layout: torch.layout | None, device: torch.dev
     return (*positional, *args[len(positional) :]), kwargs | {name: made[name] for name in places if name in kwargs}
 
 
-def _indices_of(layout: torch.layout | None, kwargs: Any) -> list[str]:
+def _indices_of(layout: torch.layout | None, kwargs: Keywords) -> list[str]:
     """What the arguments are called that come before the values."""
     if layout is None:
         return ["indices"]
@@ -95,7 +98,7 @@ def _on(part: Any, device: torch.device | None) -> Any:
     return torch.tensor(part, device=device if device is not None else CPU)
 
 
-def with_plain_members(tensor: Any, unwrap: Callable[[Any], Any]) -> torch.Tensor:
+def with_plain_members(tensor: torch.Tensor, unwrap: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
     """`tensor`, or one like it whose members are plain tensors of the CPU, each made so by `unwrap`."""
     held = members(tensor)
     if all(type(member) is torch.Tensor for member in held):

@@ -9,6 +9,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch._subclasses.functional_tensor import FunctionalTensor
 from torch.nested._internal import nested_tensor
+from torch.types import Device
 
 from samedevice.simulation.device.devices import CPU, device_of, resolve
 from samedevice.simulation.device.in_cpp import for_cpp
@@ -36,8 +37,7 @@ _OURS = {"_samedevice_device", "_samedevice_met"}  # what we note of a tensor of
 _DEVICE = 6  # where the device stands among the arguments of _make_wrapper_subclass
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     yield torch.nn.Parameter, "__new__", staticmethod(new_parameter)
     yield torch.Tensor, "_make_subclass", staticmethod(make_subclass)
     yield torch.Tensor, "_make_wrapper_subclass", staticmethod(make_wrapper_subclass)
@@ -53,7 +53,7 @@ def replacements() -> Iterator[tuple[Any, str, Any]]:
 
 
 @functools.wraps(_new_parameter)  # its name stands in what Python says of a wrong argument
-def new_parameter(cls: Any, data: Any = None, requires_grad: bool = True) -> Any:
+def new_parameter(cls: type, data: Any = None, requires_grad: bool = True) -> Any:
     """nn.Parameter.__new__: a tensor of torch's own classes becomes `cls`; another keeps its class, and is wrapped."""
     if data is None:
         data = torch.empty(0)
@@ -63,7 +63,7 @@ def new_parameter(cls: Any, data: Any = None, requires_grad: bool = True) -> Any
 
 
 @functools.wraps(_make_subclass)
-def make_subclass(cls: Any, data: Any, require_grad: bool = False, **options: Any) -> Any:
+def make_subclass(cls: type, data: Any, require_grad: bool = False, **options: Any) -> Any:
     """The same memory, detached, as a `cls`."""
     if not isinstance(data, SimulatedTensor):
         return _make_subclass(original_of(cls), data, require_grad, **options)
@@ -78,7 +78,7 @@ def make_subclass(cls: Any, data: Any, require_grad: bool = False, **options: An
 
 
 @functools.wraps(_make_wrapper_subclass)
-def make_wrapper_subclass(cls: Any, *args: Any, **kwargs: Any) -> Any:
+def make_wrapper_subclass(cls: type, *args: Any, **kwargs: Any) -> Any:
     device = args[_DEVICE] if len(args) > _DEVICE else kwargs.get("device")
     is_on_gpu = torch.device(device or "cpu").type == "cuda"
     if is_on_gpu and len(args) > _DEVICE:
@@ -96,7 +96,7 @@ def make_wrapper_subclass(cls: Any, *args: Any, **kwargs: Any) -> Any:
     return made
 
 
-def _device_in_cpp(cls: Any, device: Any) -> torch.device:
+def _device_in_cpp(cls: type, device: Device) -> torch.device:
     """The device of a tensor of this class in C++: with a GPU's there, autograd would end the process."""
     if issubclass(cls, FakeTensor | FunctionalTensor):
         return for_cpp(resolve(device))
@@ -133,7 +133,7 @@ def validate_members(self: Any) -> None:
     _validate_members(self)
 
 
-def as_subclass(self: torch.Tensor, cls: Any) -> Any:
+def as_subclass(self: torch.Tensor, cls: type) -> Any:
     """The same memory and history as a `cls`."""
     if not isinstance(self, SimulatedTensor):
         return _as_subclass(self, original_of(cls))

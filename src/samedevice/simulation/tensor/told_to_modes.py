@@ -29,7 +29,7 @@ def told_getter(name: str) -> Callable[[Any], Any]:
 
 
 def told_without_class(method: Any) -> Any:
-    """As `told`, of a method whose arguments C++ reads: it names only classes that override functions, here none."""
+    """Do what `told` does for a method whose arguments C++ reads: it names only classes that override functions."""
     return _told(method, getattr(torch.Tensor, method.__name__), names_class=False)
 
 

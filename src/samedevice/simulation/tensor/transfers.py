@@ -1,4 +1,4 @@
-"""From one device to another: Tensor.to, .cuda, .cpu, .type, and the `.data` setter through which modules move.
+"""Moves from one device to another: Tensor.to, .cuda, .cpu, .type, and the `.data` setter through which modules move.
 
 A move is a copy with a gradient that flows back to where the tensor came from. A parameter moves in place: the object
 stays, what it holds is exchanged (Module.to does `param.data = moved`).
@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from torch.autograd import forward_ad
+from torch.types import Device
 
 from samedevice.simulation import state
 from samedevice.simulation.device import dispatch_modes, pinned_memory, streams, sync_debug
@@ -38,8 +39,7 @@ _data = torch.Tensor.data
 _parse_to = torch._C._nn._parse_to
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """What to put in place of what: (owner, name, replacement)."""
+def replacements() -> Iterator[tuple[object, str, object]]:
     for name, function in (
         ("to", to), ("cuda", cuda), ("cpu", cpu), ("type", type_), ("type_as", type_as),
         ("copy_", copy_), ("record_stream", record_stream),
@@ -59,8 +59,9 @@ class _ToCopy(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        tensor: torch.Tensor, device: torch.device, dtype: Any, memory_format: Any, non_blocking: bool
-    ) -> torch.Tensor:
+        tensor: torch.Tensor, device: torch.device, dtype: torch.dtype | None,
+        memory_format: torch.memory_format | None, non_blocking: bool,
+    ) -> torch.Tensor:  # fmt: skip
         now = state.now
         if now.sync_debug_level:
             sync_debug.copies(tensor, device, non_blocking)
@@ -103,8 +104,9 @@ _ToCopy._backward_cls.name = lambda self: type(self).__name__
 
 
 def move(
-    tensor: torch.Tensor, device: torch.device, dtype: Any = None, memory_format: Any = None, non_blocking: bool = False
-) -> torch.Tensor:
+    tensor: torch.Tensor, device: torch.device, dtype: torch.dtype | None = None,
+    memory_format: torch.memory_format | None = None, non_blocking: bool = False,
+) -> torch.Tensor:  # fmt: skip
     """`tensor` on `device`: itself if it is there, else a copy that carries its gradient back."""
     if device_of(tensor) == device:
         if dtype is None and memory_format in (None, torch.preserve_format):
@@ -129,7 +131,9 @@ def move(
     return _ToCopy.forward(tensor, device, dtype, memory_format, non_blocking)
 
 
-def _copied(tensor: torch.Tensor, device: torch.device, dtype: Any, memory_format: Any) -> torch.Tensor:
+def _copied(
+    tensor: torch.Tensor, device: torch.device, dtype: torch.dtype | None, memory_format: torch.memory_format | None
+) -> torch.Tensor:
     if _holds_parts(type(tensor)):
         with dispatch_modes.asking():
             held: torch.Tensor = torch.ops.aten._to_copy.default(tensor, dtype=dtype, device=device)
@@ -146,8 +150,9 @@ def _holds_parts(kind: type) -> bool:
 
 
 def _copied_seen(
-    tensor: torch.Tensor, device: torch.device, dtype: Any, memory_format: Any, non_blocking: bool
-) -> torch.Tensor:
+    tensor: torch.Tensor, device: torch.device, dtype: torch.dtype | None, memory_format: torch.memory_format | None,
+    non_blocking: bool,
+) -> torch.Tensor:  # fmt: skip
     """The copy as modes see it: Tensor.to(device) names the layout, Tensor.to(device, dtype) does not."""
     options = {"dtype": tensor.dtype, "layout": tensor.layout} if dtype is None else {"dtype": dtype}
     with dispatch_modes.asking():
@@ -189,8 +194,9 @@ def to(self: torch.Tensor, *args: Any, copy: bool = False, **kwargs: Any) -> tor
 
 @subclasses_first
 def cuda(
-    self: torch.Tensor, device: Any = None, non_blocking: bool = False, *, memory_format: Any = None
-) -> torch.Tensor:
+    self: torch.Tensor, device: Device = None, non_blocking: bool = False, *,
+    memory_format: torch.memory_format | None = None,
+) -> torch.Tensor:  # fmt: skip
     # torch/csrc/autograd, python_variable_methods.cpp, THPVariable_cuda
     if not isinstance(device, str | torch.device | None) and not is_index(device):
         kind = "numpy." * (type(device).__module__ == "numpy") + type(device).__name__  # what C calls a type
@@ -206,21 +212,21 @@ def cuda(
 
 
 @subclasses_first
-def cpu(self: torch.Tensor, *args: Any, memory_format: Any = None) -> torch.Tensor:
+def cpu(self: torch.Tensor, *args: Any, memory_format: torch.memory_format | None = None) -> torch.Tensor:
     if args:
         return _cpu(self, *args)  # PyTorch refuses this
     _expect_memory_format("cpu", memory_format)
     return move(self, CPU, None, memory_format)
 
 
-def _expect_memory_format(name: str, memory_format: Any) -> None:
+def _expect_memory_format(name: str, memory_format: torch.memory_format | None) -> None:
     if not isinstance(memory_format, torch.memory_format | None):  # torch/csrc/utils/python_arg_parser.cpp
         kind = type(memory_format).__name__
         raise TypeError(f"{name}(): argument 'memory_format' must be torch.memory_format, not {kind}")
 
 
 @subclasses_first
-def type_(self: torch.Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
+def type_(self: torch.Tensor, dtype: torch.dtype | None = None, non_blocking: bool = False, **kwargs: Any) -> Any:
     if kwargs:
         return _type(self, dtype, non_blocking, **kwargs)  # PyTorch refuses this
     if dtype is None:
@@ -289,7 +295,7 @@ def record_stream(self: torch.Tensor, s: Any) -> None:
     return _record_stream(self, s)  # a CPU stream: PyTorch refuses this
 
 
-def materialize(self: Any, shape: Any, device: Any = None, dtype: Any = None) -> None:
+def materialize(self: Any, shape: Any, device: Device = None, dtype: torch.dtype | None = None) -> None:
     """UninitializedTensorMixin.materialize: give a lazy parameter its memory, where it was moved before it had any."""
     self.data = torch.empty(
         shape,

@@ -24,6 +24,7 @@ from samedevice.simulation.device.devices import CPU, device_of, in_forked_child
 from samedevice.simulation.rules import dtypes, made_inside
 from samedevice.simulation.tensor import classes, dtensor, functorch, sparse
 
+# See Note [Below the key] in dispatch.py.
 below = torch._C._DisableTorchDispatch
 call_below = torch._C._disabled_torch_dispatch_impl  # the same for one call, and faster
 in_inference_mode, _inference_mode = torch.is_inference_mode_enabled, torch._C._InferenceMode
@@ -47,36 +48,44 @@ def wrap(tensor: torch.Tensor, device: torch.device, counts_versions: bool = Fal
         _wrapped_any = True
         made_inside.learn()
         dtensor.started_later()
-    met = None  # what the tensor holds if it is of a kind that is noted
-    is_strided = tensor.layout is torch.strided
-    if tensor.dtype not in REAL or tensor.is_nested or not is_strided:
-        met = _meet(tensor)
-    if tensor.is_inference():
-        now = state.now
-        met, now.met.inference, now.met_unusual = now.met, True, True
-        if not counts_versions and not in_inference_mode():
-            with _inference_mode(True):  # else it would count versions, and could be written to
-                return wrap(tensor, device)
-    if not is_strided:
-        tensor = sparse.with_plain_members(tensor, unwrap)
+    if tensor.dtype not in REAL or tensor.is_nested or tensor.layout is not torch.strided:
+        return _wrap_noted(tensor, device, counts_versions)
     wrapped = _make_subclass(classes.simulated, tensor)
     if functorch.is_wrapped(wrapped):
         return functorch.beneath(lambda inner: wrap(inner, device), tensor)
     wrapped._samedevice_device = device
-    if met is not None:
-        wrapped._samedevice_met = met
-    if device is CPU:
-        return wrapped
-    if is_strided:
+    if tensor.is_inference():
+        now = state.now
+        wrapped._samedevice_met = met = now.met
+        met.inference = now.met_unusual = True
+        if not counts_versions and not in_inference_mode():
+            with _inference_mode(True):  # else it would count versions, and could be written to
+                return wrap(tensor, device)
+    if device is not CPU:
         memory.made(_storage(tensor), device.index)
-    else:
-        for member in sparse.members(tensor):
+    return wrapped
+
+
+def _wrap_noted(tensor: torch.Tensor, device: torch.device, counts_versions: bool) -> torch.Tensor:
+    """Wrap a tensor whose dtype or layout is noted."""
+    if tensor.is_inference() and not counts_versions and not in_inference_mode():
+        with _inference_mode(True):
+            return wrap(tensor, device)
+    met = _meet(tensor)
+    if tensor.layout is not torch.strided:
+        tensor = sparse.with_plain_members(tensor, unwrap)
+    wrapped = _make_subclass(classes.simulated, tensor)
+    if functorch.is_wrapped(wrapped):
+        return functorch.beneath(lambda inner: wrap(inner, device), tensor)
+    wrapped._samedevice_device, wrapped._samedevice_met = device, met
+    if device is not CPU:
+        for member in (tensor,) if tensor.layout is torch.strided else sparse.members(tensor):
             memory.made(_storage(member), device.index)
     return wrapped
 
 
 def _meet(tensor: torch.Tensor) -> state.Met:
-    """Note of which kinds a tensor is, by its dtype and its layout."""
+    """Note of which kinds a tensor is."""
     now = state.now
     met, now.met_unusual = now.met, True
     met.complex |= tensor.is_complex()
@@ -84,6 +93,7 @@ def _meet(tensor: torch.Tensor) -> state.Met:
     met.quantized |= tensor.is_quantized
     met.nested |= tensor.is_nested
     met.layouts |= tensor.is_nested or tensor.layout is not torch.strided
+    met.inference |= tensor.is_inference()
     _prepare(now)
     return met
 
@@ -122,7 +132,7 @@ def pass_on(tensor: torch.Tensor, other: Any) -> None:
 
 
 def wrap_new(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
-    """As `wrap`, of what an operator computed from usual tensors on this GPU, if it is one of these too."""
+    """Wrap what an operator computed from usual tensors on this GPU, if it is a usual tensor too."""
     wrapped = _make_subclass(classes.simulated, tensor)
     wrapped._samedevice_device = device
     memory.made(_storage(tensor), device.index)
@@ -130,7 +140,7 @@ def wrap_new(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
 
 
 def wrap_view(view: torch.Tensor, device: torch.device) -> torch.Tensor:
-    """As `wrap`, of what an operator made of the memory of a usual tensor on this GPU: it is of the same kind."""
+    """Wrap what an operator made of the memory of a usual tensor on this GPU: it is a usual tensor too."""
     wrapped = _make_subclass(classes.simulated, view)
     wrapped._samedevice_device = device
     return wrapped
