@@ -11,7 +11,6 @@ VERSION = $(shell sed -n 's/^torch==//p' constraints.txt)
 # Quiet: what goes wrong is said all the same, in pip's own words.
 PIP_INSTALL = -m pip install -q
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
-# Where a machine is so busy that mypy's workers do not begin within three seconds, mypy ends with 2: then without them.
 # A file of tests is one process's, since its tests share what is slow to make. The files with most tests begin.
 SIDE_BY_SIDE = -n 2 --dist loadfile
 # The tests start some 200 processes: what they import is compiled once, whatever the environment says.
@@ -44,6 +43,7 @@ site: .venv/.site ## build the site and serve it on http://127.0.0.1:8000, rebui
 	@echo "The site will be on http://127.0.0.1:8000 (Ctrl+C stops it)."
 	@.venv/bin/mkdocs serve --dev-addr 127.0.0.1:8000
 
+# Where a machine is so busy that mypy's workers do not begin within three seconds, mypy ends with 2: then without them.
 test: .venv/.everything ## lint, types, imports, unit tests, every cell of every notebook: what to run after a change (CI runs test and test-rest)
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
