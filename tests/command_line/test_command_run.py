@@ -471,6 +471,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="NCCL is for Linux")
 def test_a_script_for_nccl_runs_unchanged_under_torchrun(python, tmp_path):
     (tmp_path / "train.py").write_text(DISTRIBUTED)

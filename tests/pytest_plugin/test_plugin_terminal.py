@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+pytestmark = pytest.mark.slow  # each asks a session of some forty failing tests
+
 PROJECT = {
     "test_many.py": """
 import pytest, torch
@@ -72,7 +74,6 @@ def test_asked_for_all_it_shows_all(run_session, option):
     assert "more tests fail" not in session.out
 
 
-@pytest.mark.slow
 def test_workers_of_xdist_do_the_same(run_session):
     session = run_session(PROJECT, "--simulate-cuda", "2", "-p", "xdist", "-n", "1")
     assert len(blocks(session)) == 4

@@ -7,6 +7,7 @@ is a traceback with the paths of the machine.
 import importlib.util
 import inspect
 import json
+import traceback
 import types
 from collections.abc import Callable
 from pathlib import Path
@@ -48,6 +49,8 @@ def ask(program: Callable[[], Any]) -> dict[str, Any]:
         seen = program()
     except Exception as error:
         said = text(error)
+        # With them goes an iterator of workers: found as garbage later, it waits for them for five seconds.
+        traceback.clear_frames(error.__traceback__)
         if said.startswith("Caught"):
             lines = [line for line in str(error).splitlines() if line.strip()]
             said = f"{lines[0]} ... {lines[-1]}"

@@ -8,6 +8,7 @@ for a hint, because a lesson stores what `check` printed about the code to fix.
 import contextlib
 import importlib
 import inspect
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -183,6 +184,8 @@ def _judge_inside(exercise: Exercise, function: Callable[..., Any]) -> str | Non
         return _compare(exercise, function(*arguments(devices)), expected, devices)
     except (Exception, SystemExit) as error:  # whatever a reader wrote, the answer is a hint
         message = (str(error).splitlines() or ["(no message)"])[0]
+        # With them goes an iterator of workers: found as garbage later, it waits for them for five seconds.
+        traceback.clear_frames(error.__traceback__)
         return f"It raised {type(error).__name__}: {message}\n{exercise.on_error}"
 
 
