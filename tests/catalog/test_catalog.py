@@ -110,7 +110,7 @@ functions = ["flow"]
 arguments = ["self", "other"]
 op = 'flow'
 """,
-    "devices.toml": """
+    "factories.toml": """
 [[rule]]
 by = "default"
 functions = ["flux"]
@@ -307,9 +307,9 @@ MISTAKES = [
     ("a sign that fills a row", "causes.toml", "is high.", f"is {'very ' * 12}high.", "old_flux", "sign", "more than 14 words"),
     ("an operation's pattern", "operations.toml", "'flow'", "'flow.*'", "operation 1", "op", "no upper bound"),
     ("an operation twice", "operations.toml", '["flow"]', '["flow", "flow"]', "operation 1", "functions", "has a row already"),
-    ("what decides a device", "devices.toml", '"view"', '"vie"', "vie", "by", "should be one of: default, data"),
-    ("a device that is decided twice", "devices.toml", "turned", "flow", "view", "methods", "stands in the rule default already"),
-    ("a rule twice", "devices.toml", '"view"', '"default"', "default", "by", "is taken by another entry"),
+    ("what decides a device", "factories.toml", '"view"', '"vie"', "vie", "by", "should be one of: default, data"),
+    ("a device that is decided twice", "factories.toml", "turned", "flow", "view", "methods", "stands in the rule default already"),
+    ("a rule twice", "factories.toml", '"view"', '"default"', "default", "by", "is taken by another entry"),
     ("a clue's reason", "clues.toml", "There is a flux.", "There is a {flow}.", "clue 1", "because", "{flow} is read by no pattern"),
     ("another error's pattern", "other.toml", "the flux is empty of all", "the .* flux", "flux_empty", "patterns 1", "no upper bound"),
     ("another error's link", "other.toml", "https://example.org/flux", "example.org", "flux_empty", "link", "https://"),

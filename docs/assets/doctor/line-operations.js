@@ -173,7 +173,7 @@ function placeOfACall(catalog, node, statement) {
   return ["view", "copy", "like"].includes(decides) || inner.kind === "created" ? inner : place("called", node);
 }
 
-/** What decides the device of what is called with this name, as the catalog's devices.toml says; else "". */
+/** What decides the device of what is called with this name, as the catalog's factories.toml says; else "". */
 export function decidedBy({ devices: { functions, methods } }, { kind, name }) {
   return (kind === "attribute" && wordOf(methods, name)) || wordOf(functions, name);
 }

@@ -11,7 +11,7 @@ The doctor (samedevice.doctor), the site's paste box (through `export`) and the 
     claims.toml      what is said about device errors and is not, or not quite, true
     lessons.toml     the curriculum
     operations.toml  what PyTorch calls the arguments of its functions, to find them in the failing line
-    devices.toml     what decides the device of what a function, a method or an attribute of PyTorch returns
+    factories.toml   what decides the device of what a function, a method or an attribute of PyTorch returns
 
 `python -m samedevice.catalog` checks them all and names file, entry and key of a mistake. Patterns are read by Python
 and by JavaScript alike; `samedevice.catalog.patterns` says what they may hold.
@@ -207,7 +207,7 @@ class Operation:
 class DeviceRule:
     """What decides the device of a result, and for which functions, methods and attributes of PyTorch it does.
 
-    `by` is one of the words that devices.toml explains: "default", "data", "size", "cpu", "like", "operands", "move",
+    `by` is one of the words that factories.toml explains: "default", "data", "size", "cpu", "like", "operands", "move",
     "argument", "view" and "copy", or, where the result is no tensor, "values", "facts" and "settings".
     """
 
@@ -263,7 +263,7 @@ def load() -> Catalog:
         causes = [*row.pop("causes", []), *bases.get(row.get("base", ""), [])]
         examples = row.pop("example", [])
         messages[name] = Message(**row, id=name, causes=[Possible(**cause) for cause in causes], examples=examples)
-    rules = rows("devices.toml", "rule")
+    rules = rows("factories.toml", "rule")
     return Catalog(
         messages=messages,
         subjects={row["name"]: Subject(**row) for row in rows("subjects.toml", "subject")},

@@ -55,7 +55,7 @@ TABLES: dict[str, tuple[str, type, str]] = {  # of each file: its table, what an
     "claims.toml": ("claim", Claim, "id"),
     "lessons.toml": ("lesson", Lesson, "slug"),
     "operations.toml": ("operation", Operation, ""),
-    "devices.toml": ("rule", DeviceRule, "by"),
+    "factories.toml": ("rule", DeviceRule, "by"),
 }
 _NAMED = {
     Subject: (r"[a-z][a-z0-9-]*", "words in small letters with hyphens"),

@@ -96,7 +96,7 @@ def decided_by(name: str) -> str:
     """Return what decides the device of what a function or a method of PyTorch returns.
 
     Returns:
-        A word of the catalog's devices.toml, such as "default" for "zeros" and "move" for "cuda"; "" for other names.
+        A word of the catalog's factories.toml, such as "default" for "zeros" and "move" for "cuda"; "" for other names.
     """
     devices = load().devices
     return devices.functions.get(name) or devices.methods.get(name, "")

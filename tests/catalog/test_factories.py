@@ -1,4 +1,4 @@
-"""devices.toml says of PyTorch what the installed PyTorch does."""
+"""factories.toml says of PyTorch what the installed PyTorch does."""
 
 import pytest
 import torch
