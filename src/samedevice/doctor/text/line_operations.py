@@ -194,7 +194,7 @@ def _place_of_a_call(node: Node, statement: Statement) -> Place:
 
 
 def decided_by(function: Node) -> str:
-    """Return what decides the device of what is called with this name, as the catalog's factories.toml says; else ""."""
+    """Return what decides the device of what is called with this name, as factories.toml says; else ""."""
     devices = load().devices
     of_a_method = devices.methods.get(function.name, "") if function.kind == "attribute" else ""
     return of_a_method or devices.functions.get(function.name, "")
