@@ -106,7 +106,7 @@ def measure(name: str, suite: Suite, found: list[dict[str, Any]], scratch: Path)
         "because_of_us": len([test for test in only if test not in bugs]),
         "ours": sorted(test for test in only if test not in bugs),
         "used_the_gpu": len(used),
-        # Without a GPU skipped, or stopped by what says that there is none.
+        # Without a GPU skipped, or stopped by what says that a GPU is missing.
         "passed_only_with_it": len([t for t, outcome in simulated.items() if outcome == "passed" != plain.get(t)]),
         "seconds": round(seconds),
     }

@@ -1,9 +1,9 @@
-// The page that was probably meant, on the page that is shown where there is none. People come with the name of a file
+// The page that was probably meant, on the page that is shown for a wrong address. People come with the name of a file
 // (errors/SD001.md, notebooks/01-two-tensors.ipynb), in capitals, with the full stop of a sentence, or with a number.
 
 const SITE = new URL("../", import.meta.url);
 
-/** Of `pages`, paths such as "errors/sd001/", the one that `path`, which is none of them, most probably means. */
+/** Of `pages`, paths such as "errors/sd001/", the one that `path`, which does not stand among them, most probably means. */
 export function meant(path, pages) {
   const wanted = plain(path);
   const last = (words) => words.split("/").pop();

@@ -104,8 +104,8 @@ def timeline(**steps: Sequence[Any]) -> Timeline:
     """Draw on which device each tensor is at each step of a loop; as the last line of a cell, it shows.
 
     Args:
-        steps: by name, a list with one item a step: a tensor, its device, or None if there is none yet. Give the device
-            of a weight, because a module's `to` moves the tensor itself.
+        steps: by name, a list with one item a step: a tensor, its device, or None before the tensor exists. Give the
+            device of a weight, because a module's `to` moves the tensor itself.
 
     Example:
         >>> import torch

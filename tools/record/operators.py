@@ -63,7 +63,7 @@ class Sample(NamedTuple):
 def sample_inputs(op: Any, dtype: torch.dtype, requires_grad: bool) -> Iterator[Any]:
     """Return an operator's own sample inputs, on the CPU.
 
-    For each operator PyTorch looks for the running unittest in all the frames of the stack. Here there is none, and
+    For each operator PyTorch looks for the running unittest in all the frames of the stack. Here no unittest runs, and
     the search takes four fifths of the time. And before each sample it seeds the generators of all kinds of devices;
     where there is no such device, it keeps a traceback of that instead, which takes nine tenths of the rest.
     """

@@ -80,7 +80,8 @@ def where(*objects: Any) -> Where:
         tensors of a long list are counted. What `module.to(device)` does not move has rows of its own that say so:
         tensors and modules in plain attributes, lists, dicts and objects
         (https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_buffer).
-        "no tensor" means that there is none. What could not be read, such as an iterator, is named below the table.
+        "no tensor" means that it holds no tensor. What could not be read, such as an iterator, is named below the
+        table.
 
     Raises:
         TypeError: there is nothing to look at.

@@ -183,7 +183,7 @@ class simulate_cuda:  # noqa: N801 - used like a function
             _session.enter(token, self.devices, self.rng)
             self._tokens.append(token)
             return self
-        except BaseException:  # Ctrl+C included: half a simulation is none
+        except BaseException:  # Ctrl+C included: half a simulation is of no use
             _session.leave(token)
             raise
 

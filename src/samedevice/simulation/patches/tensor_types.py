@@ -19,7 +19,8 @@ from samedevice.simulation.device.devices import CPU, device_of, resolve
 from samedevice.simulation.patches import storage
 from samedevice.simulation.rules import layout_kinds
 from samedevice.simulation.stand_ins import StandIn, overridden
-from samedevice.simulation.tensor import factories, subclasses
+from samedevice.simulation.tensor import making, subclasses
+from samedevice.simulation.tensor.like import like
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 from samedevice.simulation.tensor.wrapping import wrap
 
@@ -72,7 +73,7 @@ class _LegacyType(Face):
         if not args or not isinstance(args[0], torch.Tensor):
             made = _of_cpu[self.original](*args)
             _check_storage(home, args)
-            return wrap(factories.moved_data(made, args), home)
+            return wrap(making.moved_data(made, args), home)
         if isinstance(args[0], self):
             return args[0].view_as(args[0])
         _refuse(self, "cuda", args[0])
@@ -126,7 +127,7 @@ def new(self: torch.Tensor, *args: Any, device: Device = None, **kwargs: Any) ->
     return made
 
 
-_new = factories.like(torch.Tensor.new)
+_new = like(torch.Tensor.new)
 
 
 def _check_storage(home: torch.device, args: Arguments) -> None:
@@ -192,4 +193,4 @@ def new_tensor(cls: type, *args: Any, device: Device = None, **kwargs: Any) -> t
         return made
     home = resolve("cuda" if device is None else device)
     check_device("cuda", home)
-    return wrap(factories.moved_data(torch._C.TensorBase.__new__(cls, *args, **kwargs), args), home)
+    return wrap(making.moved_data(torch._C.TensorBase.__new__(cls, *args, **kwargs), args), home)
