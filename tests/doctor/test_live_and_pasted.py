@@ -47,6 +47,7 @@ COMPUTED = [
     "torch.polar(a, b)",
     "torch.normal(a, b)",
     "torch.normal(a, 1.0)",
+    "torch.normal(a, 1.0, generator=None)",
     "torch.ones_like(a)",
 ]
 # The index `i` is on the GPU.
@@ -59,6 +60,7 @@ torch.normal(g, 1.0)
 torch.tensor(g)
 torch.as_tensor(g)
 torch.asarray(g)
+torch.Tensor(g)
 torch.zeros_like(g)
 torch.zeros(3).type_as(g)
 """.strip().splitlines()

@@ -38,14 +38,14 @@ def test_what_lessons_measure_is_kept_from_real_gpus_only(kind, kept, monkeypatc
         assert env["SAMEDEVICE_GPUS"] == kind
         assert env.get(KEEP) == kept
         command[-1].write_text(REPORT)
-        return subprocess.CompletedProcess(command, 0)
+        return subprocess.CompletedProcess(command, 1)
 
     monkeypatch.delenv(KEEP, raising=False)
     monkeypatch.setattr(verify.subprocess, "run", run)
     monkeypatch.setattr(results, "FOLDER", tmp_path)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda index: "NVIDIA A")
-    verify.main([kind])
+    assert verify.main([kind]) == 1, "a lesson failed"
     written = json.loads((tmp_path / f"{verify.RESULTS[kind]}.json").read_text("utf-8"))
     assert written["torch"] == torch.__version__
     assert written["gpus"] == (["NVIDIA A"] if kind == "real" else ["simulated GPUs"])

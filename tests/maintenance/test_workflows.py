@@ -104,3 +104,5 @@ def test_each_python_and_torch_that_is_promised_has_a_job():
     named = [row["torch"] for row in rows if row["system"] == "ubuntu-latest"] + [pinned]
     releases = [f"2.{int(beyond) - 1}" if torch == "torch" else torch[7:].rpartition(".")[0] for torch in named]
     assert sorted(releases) == [f"2.{minor}" for minor in range(int(oldest), int(beyond))], "each release of torch once"
+    assert {row["torch"] for row in rows if row["system"] != "ubuntu-latest"} == {pinned}
+    assert {row["system"] for row in rows} == {"ubuntu-latest", "macos-latest", "windows-latest"}

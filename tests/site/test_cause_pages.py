@@ -121,7 +121,7 @@ def test_the_title_is_the_cause_in_plain_words_and_the_description_the_fix(site)
         descriptions.add(head.select_one("meta[name=description]")["content"])
         assert head.select_one("link[rel=canonical]")["href"] == f"{ADDRESS}{place(cause)}"
     assert len(descriptions) == len(CAUSES)
-    assert all(description.startswith("Fix: ") for description in descriptions)
+    assert all(description.startswith("Fix: ") and 40 < len(description) < 250 for description in descriptions)
 
 
 def test_the_sitemap_has_the_pages_and_the_search_leaves_them_to_entries_of_its_own(site):

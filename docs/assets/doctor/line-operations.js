@@ -184,7 +184,7 @@ const wordOf = (words, name) => (Object.hasOwn(words, name) ? words[name] : "");
 export function isFactory(catalog, { parts, keywords }) {
   const [called] = parts, decides = decidedBy(catalog, called);
   if (!["default", "data", "size", "cpu"].includes(decides)) return false;
-  if (decides === "size" && parts.length <= 3 && !keywords.includes("size")) return false;
+  if (decides === "size" && keywords.filter((name) => !name).length < 3 && !keywords.includes("size")) return false;
   if (called.kind === "name") return called.name.endsWith("Tensor");
   const [owner] = called.parts;
   return TORCH.has((owner.name === "fft" && owner.parts.length ? owner.parts[0] : owner).name);

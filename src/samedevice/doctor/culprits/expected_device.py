@@ -112,10 +112,10 @@ def _where_created(node: ast.Call, call: Call) -> str:
         inner = next(part for part in [*before_the_dot, *node.args] if kind_of(part) == "created")
         return expected_device(inner, call) or _default_device()
     decides = origins.decided_by(origins.called(node))
-    if decides in ("cpu", "size"):
-        return "cpu"
-    data = value(node.args[0], call) if decides == "data" and node.args else MISSING
-    return objects.device(data) if objects.is_tensor(data) else _default_device()
+    data = value(node.args[0], call) if decides in ("data", "cpu") and node.args else MISSING
+    if objects.is_tensor(data):  # torch.Tensor(x) is where `x` is, too
+        return objects.device(data)
+    return "cpu" if decides in ("cpu", "size") else _default_device()
 
 
 def is_told_by_source(node: ast.expr, call: Call) -> bool:

@@ -204,7 +204,7 @@ def is_factory(node: Node) -> bool:
     """Tell whether a call is one of a factory of torch, which makes a tensor rather than computing one from others."""
     function = node.parts[0]
     match decided_by(function):
-        case "size" if len(node.parts) <= 3 and "size" not in node.keywords:
+        case "size" if node.keywords.count("") < 3 and "size" not in node.keywords:
             return False
         case "default" | "data" | "size" | "cpu":
             if function.kind == "name":

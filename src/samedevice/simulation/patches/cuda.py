@@ -17,9 +17,7 @@ from torch.backends.cuda import cuFFTPlanCache, cuFFTPlanCacheManager
 
 from samedevice.simulation import state
 from samedevice.simulation.device import devices, sync_debug
-from samedevice.simulation.patches import (
-    memory,
-)
+from samedevice.simulation.patches import memory
 from samedevice.simulation.patches.only_with_cuda import refused
 from samedevice.simulation.rules import determinism
 

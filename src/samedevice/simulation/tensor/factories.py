@@ -21,13 +21,7 @@ from samedevice.simulation.calls import Arguments, Keywords, Overload, Types
 from samedevice.simulation.device import dispatch_modes
 from samedevice.simulation.device.devices import CPU, device_of, resolve
 from samedevice.simulation.stand_ins import modes_are_asked, stand_in
-from samedevice.simulation.tensor import (
-    cuda_array,
-    functorch,
-    making,
-    ownership,
-    sparse,
-)
+from samedevice.simulation.tensor import cuda_array, functorch, making, ownership, sparse
 from samedevice.simulation.tensor.like import like
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 

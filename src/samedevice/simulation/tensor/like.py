@@ -39,13 +39,7 @@ def like(original: Any) -> Any:
             made = making.made_on(original, source._samedevice_device, unwrap(source), *args, **kwargs)
             return made.requires_grad_() if kwargs.get("requires_grad") else made
         if type(source) is not torch.Tensor and (not isinstance(source, torch.Tensor) or overridden(source)):
-            return _ask(
-                original,
-                made_like,
-                source,
-                args,
-                kwargs | making.given(device=device, pin_memory=pin_memory),
-            )
+            return _ask(original, made_like, source, args, kwargs | making.given(device=device, pin_memory=pin_memory))
         if pin_memory is not False:
             if pin_memory is not True or original.__name__ == "new_tensor":
                 return original(source, *args, device=device, pin_memory=pin_memory, **kwargs)  # PyTorch refuses this
