@@ -340,7 +340,7 @@ import train
 def test_the_summary_says_what_moved_and_where_and_full_shows_all_of_a_traceback(python, tmp_path):
     (tmp_path / "moves.py").write_text(MOVES)
     (tmp_path / "train.py").write_text(BROKEN)
-    on_a_real_gpu = "import sys, samedevice.doors.run as run; run._real_gpus = lambda: 1; "
+    on_a_real_gpu = "import sys, samedevice.doors.simulated as simulated; simulated._real_gpus = lambda: 1; "
     on_a_real_gpu += "from samedevice.doors.cli import main; sys.exit(main())"
     run = python("-c", on_a_real_gpu, "run", "--full", "--summary", "--gpus", "3", "moves.py")
     assert run.returncode == 1

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from samedevice.doors import program
 from samedevice.doors.program import Misuse
-from samedevice.doors.run import run, say
+from samedevice.doors.run import run
+from samedevice.doors.stderr import say
 
 if TYPE_CHECKING:
     from samedevice.doctor import Diagnosis
