@@ -26,15 +26,20 @@ if TYPE_CHECKING:
 _USAGE_OF_RUN = """\
 samedevice run [--gpus N] [--rng cpu] [--full] [--summary] [--json FILE] [--output-format github]
                       (SCRIPT | -m MODULE | -) [ARGS ...]"""
+_USAGE_OF_FIX = """\
+samedevice fix [--write] [--gpus N] [--steps N] [--rounds N] [--timeout SECONDS] [--json FILE]
+                      (SCRIPT | -m MODULE | --pytest) [ARGS ...]"""
 _HELP = f"""\
 usage: {_USAGE_OF_RUN}
+       {_USAGE_OF_FIX}
        samedevice explain [--more | --json | --output-format github] [--no-source] [FILE | ID | TEXT]
        samedevice --version
 
   run      run a script, or a module (-m), unchanged, on simulated GPUs
+  fix      run it again and again, fix its device errors, and print the changes as a diff
   explain  say what a PyTorch device error means, and what to change
 
-`samedevice run --help` and `samedevice explain --help` say more.
+`samedevice run --help`, `samedevice fix --help` and `samedevice explain --help` say more.
 """
 _FORMATS: dict[str, Any] = {"choices": ["text", "github"], "default": "text"}
 _ANNOTATIONS = "annotations of GitHub Actions, which a pull request shows on the line"
@@ -62,6 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if command == "run":
             return _run(rest)
+        if command == "fix":
+            return _fix(rest)
         if command == "explain":
             return _explain(rest)
         if command in ("-h", "--help"):
@@ -73,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _print(f"samedevice {version('samedevice')}\n")
             return 0
         what = f"not {command!r}" if command else "and one of them has to be named"
-        raise Misuse(f"there are `samedevice run` and `samedevice explain`, {what}: `samedevice --help` says more.")
+        raise Misuse(f"there are `samedevice run`, `fix` and `explain`, {what}: `samedevice --help` says more.")
     except Misuse as misuse:
         say(str(misuse))
         return 2
@@ -125,6 +132,54 @@ def _run(arguments: Sequence[str]) -> int:
     )
 
 
+def _fix(arguments: Sequence[str]) -> int:
+    parser = _Parser(
+        prog="samedevice fix",
+        usage=_USAGE_OF_FIX,
+        description="Run a program on simulated GPUs, fix its first device error in a copy in memory, run it again, "
+        "and so on, until it ends or nothing certain is left. The changes are printed as one unified diff, which "
+        "`git apply` takes. Only Python files in the program's folder are changed, and only with --write. "
+        "The program is run several times: what it writes or sends, it writes or sends each time.",
+        epilog="Exit code: 0 if the program then ran to its end, 1 if something is left, 2 if it cannot be run.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--write", action="store_true", help="write the changes into the files")
+    parser.add_argument("--gpus", type=_gpus, default=1, metavar="N", help=f"how many GPUs, 1 to {_MOST} (default: 1)")
+    parser.add_argument("--steps", type=_number, metavar="N", help="end each run after N steps of its optimizers")
+    parser.add_argument("--rounds", type=_number, default=20, metavar="N", help="how many runs at most (default: 20)")
+    parser.add_argument(
+        "--timeout", type=_number, default=1800, metavar="SECONDS", help="for all runs together (default: 1800)"
+    )
+    parser.add_argument("--json", metavar="FILE", help="write what is reached to FILE, for machines")
+    parser.add_argument("--pytest", action="store_true", help="run pytest with the arguments that follow")
+    options, is_module, rest = _split(arguments)
+    chosen = parser.parse_args(options)
+    if chosen.pytest and (is_module or chosen.steps):
+        raise Misuse(f"--pytest takes no {'module' if is_module else '--steps'}: samedevice fix --pytest tests")
+    if not chosen.pytest and not any(rest[:1]):
+        raise Misuse(f"name the {'module' if is_module else 'script'}: samedevice fix train.py")
+    from samedevice.doors.fix import fix
+    from samedevice.doors.fix_runs import Limits, Target
+
+    name = "" if chosen.pytest else rest[0]
+    return fix(
+        Target(name, rest if chosen.pytest else rest[1:], is_module, chosen.pytest),
+        gpus=chosen.gpus,
+        limits=Limits(chosen.rounds, chosen.timeout, chosen.steps),
+        write=chosen.write,
+        json_file=chosen.json,
+    )
+
+
+def _number(text: str) -> int:
+    if text.isdecimal() and len(text) < 9 and int(text) > 0:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
+
+
+_WITH_VALUE = ("--gpus", "--rng", "--json", "--output-format", "--steps", "--rounds", "--timeout")
+
+
 def _split(arguments: Sequence[str]) -> tuple[Sequence[str], bool, Sequence[str]]:
     """Return our options, whether -m ended them, and the rest from the program on.
 
@@ -135,10 +190,12 @@ def _split(arguments: Sequence[str]) -> tuple[Sequence[str], bool, Sequence[str]
         option = arguments[index]
         if option == "--":
             return arguments[:index], False, arguments[index + 1 :]
+        if option == "--pytest":
+            return arguments[: index + 1], False, arguments[index + 1 :]
         if option.startswith("-m"):
             named = [option[2:]] if option[2:] else []
             return arguments[:index], True, [*named, *arguments[index + 1 :]]
-        index += 2 if option in ("--gpus", "--rng", "--json", "--output-format") else 1
+        index += 2 if option in _WITH_VALUE else 1
     return arguments[:index], False, arguments[index:]
 
 
