@@ -1,4 +1,4 @@
-"""The command line: `samedevice run` runs a script on simulated GPUs, `samedevice explain` explains a pasted error.
+"""The command line: `samedevice run` runs a script and explains its error, `samedevice explain` explains a pasted one.
 
 Misuse is one sentence on stderr and exit code 2. torch is imported by the script that runs, never here.
 """
@@ -13,18 +13,21 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from samedevice.doors import program
 from samedevice.doors.program import Misuse
 from samedevice.doors.run import run
 from samedevice.doors.stderr import say
+from samedevice.doors.which_gpus import MOST, allowed
+from samedevice.gpu_choice import CHOICE
 
 if TYPE_CHECKING:
     from samedevice.doctor import Diagnosis
 
 _USAGE_OF_RUN = """\
-samedevice run [--gpus N] [--rng cpu] [--full] [--summary] [--json FILE] [--output-format github]
+samedevice run [--gpus N | --gpus real] [--rng cpu] [--full] [--summary]
+                      [--json FILE] [--output-format github]
                       (SCRIPT | -m MODULE | -) [ARGS ...]"""
 _USAGE_OF_FIX = """\
 samedevice fix [--write] [--gpus N] [--steps N] [--rounds N] [--timeout SECONDS] [--json FILE]
@@ -35,15 +38,14 @@ usage: {_USAGE_OF_RUN}
        samedevice explain [--more | --json | --output-format github] [--no-source] [FILE | ID | TEXT]
        samedevice --version
 
-  run      run a script, or a module (-m), unchanged, on simulated GPUs
-  fix      run it again and again, fix its device errors, and print the changes as a diff
+  run      run a script, or a module (-m), unchanged, on simulated GPUs or on real ones, and explain its device error
+  fix      fix the device errors of a script or of tests, one after another, and print the changes as a diff
   explain  say what a PyTorch device error means, and what to change
 
 `samedevice run --help`, `samedevice fix --help` and `samedevice explain --help` say more.
 """
 _FORMATS: dict[str, Any] = {"choices": ["text", "github"], "default": "text"}
 _ANNOTATIONS = "annotations of GitHub Actions, which a pull request shows on the line"
-_MOST = 16
 _ID = re.compile("SD[0-9]{3}", re.IGNORECASE)
 # A whole message, given as a name, is too long to be one, or holds what a name may not (on Windows).
 _NO_SUCH_FILE = {errno.ENOENT, errno.ENAMETOOLONG, errno.EINVAL}
@@ -98,18 +100,24 @@ def _run(arguments: Sequence[str]) -> int:
         prog="samedevice run",
         usage=_USAGE_OF_RUN,
         description="Run a program, unchanged, on simulated GPUs: real values, PyTorch's own rules and messages. "
-        "As for python, it is a script, a folder or an archive with a __main__.py, a module behind -m, or what "
-        "standard input holds, for -. What follows is the program's. "
+        "With --gpus real it runs on this machine's GPUs, and nothing is done until an error happens. "
+        "As for python, the program is a script, a folder or an archive with a __main__.py, a module behind -m, or "
+        "what standard input holds, for -. What follows is the program's. "
         "A device error is explained before its traceback.",
         epilog="The exit code is the program's; 2 if it cannot be run.",
         allow_abbrev=False,
     )
-    parser.add_argument("--gpus", type=_gpus, default=2, metavar="N", help=f"how many GPUs, 1 to {_MOST} (default: 2)")
+    parser.add_argument(
+        "--gpus",
+        type=_gpus,
+        metavar="N",
+        help=f"how many GPUs are simulated, 1 to {MOST}, or real: none is (default: 1; under torchrun one for each "
+        f"process; real if {CHOICE}=real is set)",
+    )
     parser.add_argument(
         "--rng",
         choices=["cuda", "cpu"],
-        default="cuda",
-        help="cpu: GPUs draw the CPU's random numbers, to compare a run with the CPU's digit by digit",
+        help="cpu: simulated GPUs draw the CPU's random numbers, to compare a run with the CPU's digit by digit",
     )
     parser.add_argument("--full", action="store_true", help="show all of a traceback, libraries' frames included")
     parser.add_argument("--summary", action="store_true", help="at the end, print what moved between devices")
@@ -120,11 +128,15 @@ def _run(arguments: Sequence[str]) -> int:
     if not any(rest[:1]):
         example = "-m package.train" if module else "train.py"
         raise Misuse(f"name the {'module' if module else 'script'}: samedevice run {example}")
+    gpus = allowed(chosen.gpus)
+    for option in ("rng", "summary") if gpus == "real" else ():
+        if getattr(chosen, option):
+            raise Misuse(f"--{option} is for simulated GPUs only, and this run is on real ones: leave it out.")
     return run(
         (program.module if module else program.named)(rest[0]),
         rest[1:],
-        gpus=chosen.gpus,
-        rng=chosen.rng,
+        gpus=gpus,
+        rng=chosen.rng or "cuda",
         full=chosen.full,
         summary=chosen.summary,
         json_file=chosen.json,
@@ -199,10 +211,12 @@ def _split(arguments: Sequence[str]) -> tuple[Sequence[str], bool, Sequence[str]
     return arguments[:index], False, arguments[index:]
 
 
-def _gpus(text: str) -> int:
-    if text.isdecimal() and len(text) < 9 and 1 <= int(text) <= _MOST:
+def _gpus(text: str) -> int | Literal["real"]:
+    if text == "real":
+        return "real"
+    if text.isdecimal() and len(text) < 9 and 1 <= int(text) <= MOST:
         return int(text)
-    raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {_MOST}")
+    raise argparse.ArgumentTypeError(f"{text!r} is neither a number from 1 to {MOST} nor real")
 
 
 def _explain(arguments: Sequence[str]) -> int:

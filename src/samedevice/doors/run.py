@@ -1,6 +1,7 @@
-"""`samedevice run`: a program as `python SCRIPT ARGS...` would run it, but on simulated GPUs.
+"""`samedevice run`: a program as `python SCRIPT ARGS...` would run it, on simulated GPUs or on real ones.
 
-What the program raises is explained and reported by uncaught.py; the simulation begins in simulated.py.
+What the program raises is explained and reported by uncaught.py. The simulation begins in simulated.py; on real GPUs
+nothing is done until an error happens.
 """
 
 import sys
@@ -19,14 +20,14 @@ def run(
     program: Program,
     arguments: Sequence[str],
     *,
-    gpus: int,
+    gpus: int | Literal["real"] | None = None,
     rng: Literal["cpu", "cuda"] = "cuda",
     full: bool = False,
     summary: bool = False,
     json_file: str | None = None,
     annotate: bool = False,
 ) -> int:
-    """Run a program as `__main__` on simulated GPUs, and return 0 when it has ended.
+    """Run a program as `__main__`, and return 0 when it has ended.
 
     What the program raises is reported as Python would, and passed on for Python to end the process by: its SystemExit
     with its code, KeyboardInterrupt with its signal, anything else with exit code 1. A device error is explained first.
@@ -34,8 +35,8 @@ def run(
     Args:
         program: what to run.
         arguments: what it finds in sys.argv[1:].
-        gpus: how many GPUs.
-        rng: whose random numbers they draw.
+        gpus: how many GPUs are simulated; None for as many as there are by default, "real" to simulate nothing.
+        rng: whose random numbers simulated GPUs draw.
         full: show all frames of a device error's traceback, of any other the simulation's too.
         summary: print what moved between devices when the process ends.
         json_file: where to write what is known of the first device error, or that there was none; None for nowhere.
@@ -53,13 +54,14 @@ def run(
     standard_hook = sys.excepthook
     threading.excepthook = uncaught.in_thread(threading.excepthook, machines, full=full)
     program.become_main(arguments)
-    simulated = Simulated(gpus, rng, summary)
+    simulated = None if gpus == "real" else Simulated(gpus, rng, summary)
     try:
         program.execute()
         machines.end()
         return 0
     except Misuse:
-        simulated.failed = True
+        if simulated:
+            simulated.failed = True
         raise
     except SystemExit:
         machines.end()
@@ -67,7 +69,8 @@ def run(
     except BaseException as error:
         failure = error
     # Here no error is being handled, as where Python calls sys.excepthook.
-    simulated.failed = True
+    if simulated:
+        simulated.failed = True
     uncaught.report(failure, program.file, standard_hook, machines, full=full)
     machines.end()
     if isinstance(failure, ModuleNotFoundError) and failure.name == "torch":

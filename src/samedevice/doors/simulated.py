@@ -11,6 +11,7 @@ from typing import Literal
 
 from samedevice.doors.after_import import after_import
 from samedevice.doors.stderr import say
+from samedevice.doors.which_gpus import by_default
 from samedevice.plurals import counted
 from samedevice.tested_torch import TESTED
 
@@ -18,15 +19,17 @@ from samedevice.tested_torch import TESTED
 class Simulated:
     """The simulated GPUs of a program that is about to run."""
 
-    def __init__(self, gpus: int, rng: Literal["cpu", "cuda"] = "cuda", summary: bool = False) -> None:
+    def __init__(self, gpus: int | None, rng: Literal["cpu", "cuda"] = "cuda", summary: bool = False) -> None:
         """Wait for torch.
 
         Args:
-            gpus: how many GPUs.
+            gpus: how many GPUs; None for as many as there are by default.
             rng: whose random numbers they draw.
             summary: print what moved between devices when the process ends.
         """
-        self._gpus, self._rng, self._summary = gpus, rng, summary
+        self._gpus = by_default() if gpus is None else gpus
+        self._hint = " (--gpus 2 for two)" if gpus is None and self._gpus == 1 else ""
+        self._rng, self._summary = rng, summary
         self._begun = False
         self.failed = False  # whether the program stopped with an error, which says enough by itself
         process = os.getpid()
@@ -58,9 +61,10 @@ class Simulated:
         seen = ""
         if devices.count() < self._gpus:
             seen = f", {devices.count()} of them seen through CUDA_VISIBLE_DEVICES={os.environ['CUDA_VISIBLE_DEVICES']}"
-        unused = f"; {counted(real, 'real GPU')} of this machine stay{'s' * (real == 1)} unused" if real else ""
+        stays = f"stay{'s' * (real == 1)} unused without --gpus real"
+        unused = f"; {counted(real, 'real GPU')} of this machine {stays}" if real else ""
         numbers = ", with the CPU's random numbers" if self._rng == "cpu" else ""
-        say(f"{counted(self._gpus, 'simulated GPU')}, on the CPU{numbers}{seen}{unused}.")
+        say(f"{counted(self._gpus, 'simulated GPU')}, on the CPU{numbers}{seen}{unused}{self._hint}.")
 
     def _end(self) -> None:
         if not self._begun and not self.failed:
