@@ -75,7 +75,7 @@ def test_all_device_errors_of_a_program_are_one_diff_that_git_applies(python: Py
         (["-"], "has no file to fix"),
         (["a.ipynb"], "is a notebook"),
         (["--rounds", "0", "a.py"], "'0' is not a number from 1 on"),
-        (["--gpus", "real", "a.py"], "'real' is not a number"),
+        (["--gpus", "real", "a.py"], "on simulated GPUs only"),
         (["--steps", "3", "--pytest", "tests"], "--pytest takes no --steps"),
         (["broken.py"], "is not valid Python"),
         (["torchrun", "train.py"], "starts processes"),

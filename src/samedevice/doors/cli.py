@@ -156,7 +156,7 @@ def _fix(arguments: Sequence[str]) -> int:
         allow_abbrev=False,
     )
     parser.add_argument("--write", action="store_true", help="write the changes into the files")
-    parser.add_argument("--gpus", type=_gpus, default=1, metavar="N", help=f"how many GPUs, 1 to {_MOST} (default: 1)")
+    parser.add_argument("--gpus", type=_gpus, metavar="N", help=f"how many GPUs, 1 to {MOST} (default: 1)")
     parser.add_argument("--steps", type=_number, metavar="N", help="end each run after N steps of its optimizers")
     parser.add_argument("--rounds", type=_number, default=20, metavar="N", help="how many runs at most (default: 20)")
     parser.add_argument(
@@ -170,13 +170,16 @@ def _fix(arguments: Sequence[str]) -> int:
         raise Misuse(f"--pytest takes no {'module' if is_module else '--steps'}: samedevice fix --pytest tests")
     if not chosen.pytest and not any(rest[:1]):
         raise Misuse(f"name the {'module' if is_module else 'script'}: samedevice fix train.py")
+    gpus = allowed(chosen.gpus)
+    if gpus == "real":
+        raise Misuse(f"`samedevice fix` runs a program on simulated GPUs only: without --gpus real and {CHOICE}=real.")
     from samedevice.doors.fix import fix
     from samedevice.doors.fix_runs import Limits, Target
 
     name = "" if chosen.pytest else rest[0]
     return fix(
         Target(name, rest if chosen.pytest else rest[1:], is_module, chosen.pytest),
-        gpus=chosen.gpus,
+        gpus=gpus or 1,
         limits=Limits(chosen.rounds, chosen.timeout, chosen.steps),
         write=chosen.write,
         json_file=chosen.json,
