@@ -3,7 +3,6 @@
 Misuse is one sentence on stderr and exit code 2. torch is imported by the script that runs, never here.
 """
 
-import argparse
 import errno
 import json
 import os
@@ -13,9 +12,11 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from samedevice.doors import program
+from samedevice.doors.arguments import Parser, gpu_count, split
+from samedevice.doors.cli_fix import USAGE_OF_FIX, fix
 from samedevice.doors.program import Misuse
 from samedevice.doors.run import run
 from samedevice.doors.stderr import say
@@ -29,12 +30,9 @@ _USAGE_OF_RUN = """\
 samedevice run [--gpus N | --gpus real] [--rng cpu] [--full] [--summary]
                       [--json FILE] [--output-format github]
                       (SCRIPT | -m MODULE | -) [ARGS ...]"""
-_USAGE_OF_FIX = """\
-samedevice fix [--write] [--gpus N] [--steps N] [--rounds N] [--timeout SECONDS] [--json FILE]
-                      (SCRIPT | -m MODULE | --pytest) [ARGS ...]"""
 _HELP = f"""\
 usage: {_USAGE_OF_RUN}
-       {_USAGE_OF_FIX}
+       {USAGE_OF_FIX}
        samedevice explain [--more | --json | --output-format github] [--no-source] [FILE | ID | TEXT]
        samedevice --version
 
@@ -70,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if command == "run":
             return _run(rest)
         if command == "fix":
-            return _fix(rest)
+            return fix(rest)
         if command == "explain":
             return _explain(rest)
         if command in ("-h", "--help"):
@@ -88,15 +86,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser that complains in one sentence."""
-
-    def error(self, message: str) -> NoReturn:
-        raise Misuse(f"{message}. `{self.prog} --help` says more.")
-
-
 def _run(arguments: Sequence[str]) -> int:
-    parser = _Parser(
+    parser = Parser(
         prog="samedevice run",
         usage=_USAGE_OF_RUN,
         description="Run a program, unchanged, on simulated GPUs: real values, PyTorch's own rules and messages. "
@@ -109,7 +100,7 @@ def _run(arguments: Sequence[str]) -> int:
     )
     parser.add_argument(
         "--gpus",
-        type=_gpus,
+        type=gpu_count,
         metavar="N",
         help=f"how many GPUs are simulated, 1 to {MOST}, or real: none is (default: 1; under torchrun one for each "
         f"process; real if {CHOICE}=real is set)",
@@ -123,7 +114,7 @@ def _run(arguments: Sequence[str]) -> int:
     parser.add_argument("--summary", action="store_true", help="at the end, print what moved between devices")
     parser.add_argument("--json", metavar="FILE", help="write what is known of a device error to FILE, for machines")
     parser.add_argument("--output-format", **_FORMATS, help=f"github: also print {_ANNOTATIONS}")
-    options, module, rest = _split(arguments)
+    options, module, rest = split(arguments)
     chosen = parser.parse_args(options)
     if not any(rest[:1]):
         example = "-m package.train" if module else "train.py"
@@ -144,86 +135,8 @@ def _run(arguments: Sequence[str]) -> int:
     )
 
 
-def _fix(arguments: Sequence[str]) -> int:
-    parser = _Parser(
-        prog="samedevice fix",
-        usage=_USAGE_OF_FIX,
-        description="Run a program on simulated GPUs, fix its first device error in a copy in memory, run it again, "
-        "and so on, until it ends or nothing certain is left. The changes are printed as one unified diff, which "
-        "`git apply` takes. Only Python files in the program's folder are changed, and only with --write. "
-        "The program is run several times: what it writes or sends, it writes or sends each time.",
-        epilog="Exit code: 0 if the program then ran to its end, 1 if something is left, 2 if it cannot be run.",
-        allow_abbrev=False,
-    )
-    parser.add_argument("--write", action="store_true", help="write the changes into the files")
-    parser.add_argument("--gpus", type=_gpus, metavar="N", help=f"how many GPUs, 1 to {MOST} (default: 1)")
-    parser.add_argument("--steps", type=_number, metavar="N", help="end each run after N steps of its optimizers")
-    parser.add_argument("--rounds", type=_number, default=20, metavar="N", help="how many runs at most (default: 20)")
-    parser.add_argument(
-        "--timeout", type=_number, default=1800, metavar="SECONDS", help="for all runs together (default: 1800)"
-    )
-    parser.add_argument("--json", metavar="FILE", help="write what is reached to FILE, for machines")
-    parser.add_argument("--pytest", action="store_true", help="run pytest with the arguments that follow")
-    options, is_module, rest = _split(arguments)
-    chosen = parser.parse_args(options)
-    if chosen.pytest and (is_module or chosen.steps):
-        raise Misuse(f"--pytest takes no {'module' if is_module else '--steps'}: samedevice fix --pytest tests")
-    if not chosen.pytest and not any(rest[:1]):
-        raise Misuse(f"name the {'module' if is_module else 'script'}: samedevice fix train.py")
-    gpus = allowed(chosen.gpus)
-    if gpus == "real":
-        raise Misuse(f"`samedevice fix` runs a program on simulated GPUs only: without --gpus real and {CHOICE}=real.")
-    from samedevice.doors.fix import fix
-    from samedevice.doors.fix_runs import Limits, Target
-
-    name = "" if chosen.pytest else rest[0]
-    return fix(
-        Target(name, rest if chosen.pytest else rest[1:], is_module, chosen.pytest),
-        gpus=gpus or 1,
-        limits=Limits(chosen.rounds, chosen.timeout, chosen.steps),
-        write=chosen.write,
-        json_file=chosen.json,
-    )
-
-
-def _number(text: str) -> int:
-    if text.isdecimal() and len(text) < 9 and int(text) > 0:
-        return int(text)
-    raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
-
-
-_WITH_VALUE = ("--gpus", "--rng", "--json", "--output-format", "--steps", "--rounds", "--timeout")
-
-
-def _split(arguments: Sequence[str]) -> tuple[Sequence[str], bool, Sequence[str]]:
-    """Return our options, whether -m ended them, and the rest from the program on.
-
-    By hand: argparse would look for options behind the program too.
-    """
-    index = 0
-    while index < len(arguments) and arguments[index].startswith("-") and arguments[index] != "-":
-        option = arguments[index]
-        if option == "--":
-            return arguments[:index], False, arguments[index + 1 :]
-        if option == "--pytest":
-            return arguments[: index + 1], False, arguments[index + 1 :]
-        if option.startswith("-m"):
-            named = [option[2:]] if option[2:] else []
-            return arguments[:index], True, [*named, *arguments[index + 1 :]]
-        index += 2 if option in _WITH_VALUE else 1
-    return arguments[:index], False, arguments[index:]
-
-
-def _gpus(text: str) -> int | Literal["real"]:
-    if text == "real":
-        return "real"
-    if text.isdecimal() and len(text) < 9 and 1 <= int(text) <= MOST:
-        return int(text)
-    raise argparse.ArgumentTypeError(f"{text!r} is neither a number from 1 to {MOST} nor real")
-
-
 def _explain(arguments: Sequence[str]) -> int:
-    parser = _Parser(
+    parser = Parser(
         prog="samedevice explain",
         usage="samedevice explain [--more | --json | --output-format github] [--no-source] [FILE | ID | TEXT]",
         description="Say what a PyTorch device error means, its likely cause and the line to change. "
