@@ -104,6 +104,22 @@ def test_a_program_that_runs_has_no_diff(python: Python, tmp_path: Path) -> None
     fix = python("-m", "samedevice", "fix", "train.py")
     assert (fix.returncode, fix.stdout) == (0, "")
     assert "train.py runs to its end: 1 run, nothing fixed." in said(fix)
+    assert "it used no GPU" not in fix.stderr
+
+
+@pytest.mark.slow
+def test_a_program_that_uses_no_gpu_is_said_to_prove_nothing(python: Python, tmp_path: Path) -> None:
+    write(tmp_path, train="import torch\nprint(torch.ones(2).sum().item())\n")
+    fix = python("-m", "samedevice", "fix", "train.py")
+    assert fix.returncode == 0
+    assert "it used no GPU, so nothing was tried" in said(fix)
+
+
+@pytest.mark.slow
+def test_a_module_that_is_not_there_is_misuse(python: Python) -> None:
+    fix = python("-m", "samedevice", "fix", "-m", "no_such_module")
+    assert fix.returncode == 2
+    assert "'no_such_module' cannot be run: No module named no_such_module." in fix.stderr
 
 
 @pytest.mark.slow

@@ -56,6 +56,7 @@ class Run:
         seconds: how long it took.
         passed: the tests that passed.
         output: what it printed on standard output.
+        used_a_gpu: whether its process used one.
     """
 
     failures: tuple[Failure, ...]
@@ -63,6 +64,7 @@ class Run:
     seconds: float = 0.0
     passed: frozenset[str] = frozenset()
     output: str = ""
+    used_a_gpu: bool = True
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from samedevice.doctor.fixing import Failure, Files, Run
+from samedevice.doors.program import Misuse
 from samedevice.doors.stderr import say
 
 
@@ -71,7 +72,11 @@ class Runs:
         self.last_words = ""  # what the last run printed on stderr
 
     def run(self, files: Files) -> Run:
-        """Run the program with these files in the place of those on the disk."""
+        """Run the program with these files in the place of those on the disk.
+
+        Raises:
+            Misuse: it cannot be run.
+        """
         return self._run(files, self._gpus)
 
     def unlike_on_the_cpu(self, output: str) -> str:
@@ -119,14 +124,17 @@ class Runs:
             code = self._wait(process, started)
         seconds = time.monotonic() - started
         self.last_words = _read(self._place / "err")
-        report: dict[str, Any] = {"failures": [], "passed": [], "exit_code": None}
+        report: dict[str, Any] = {"failures": [], "passed": [], "misuse": "", "used_a_gpu": True}
         with contextlib.suppress(OSError, ValueError):  # a program may have ended its process by itself
             report = json.loads((self._place / "report.json").read_text("utf-8"))
+        if report["misuse"]:
+            raise Misuse(report["misuse"])
         failures = tuple(
             Failure(each["test"], each["type"], each["message"], tuple(map(tuple, each["stack"])), each["diagnosis"])
             for each in report["failures"]
         )
-        return Run(failures, code, seconds, frozenset(report["passed"]), _read(self._place / "out"))
+        output = _read(self._place / "out")
+        return Run(failures, code, seconds, frozenset(report["passed"]), output, report["used_a_gpu"])
 
     def _wait(self, process: "subprocess.Popen[bytes]", started: float) -> int | None:
         """Wait for the end of a run, and say now and then that it goes on. Return None where the time is over."""

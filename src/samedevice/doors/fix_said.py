@@ -61,6 +61,8 @@ class Said:
         if state.has_succeeded:
             end = " for so many steps" if self._limits.steps else " to its end"
             say(f"{self._target} {'pass' if self._target.is_pytest else f'runs{end}'}: {reached}.")
+            if not run.used_a_gpu:
+                say("it used no GPU, so nothing was tried: has it an option for the device?")
             if unlike:
                 say(
                     f"look at the changes: the program now prints {unlike}. That is no error if it is a time or a path."
@@ -103,8 +105,8 @@ def _left(failure: Failure, state: State, folder: Path, limits: Limits) -> str:
 
 
 def _last_line(words: str) -> str:
-    lines = [line for line in words.splitlines() if line.strip() and not line.startswith("samedevice:")]
-    return f": {lines[-1].strip()}" if lines else "."
+    lines = [line.strip() for line in words.splitlines() if line.strip()]
+    return f": {lines[-1]}" if lines else "."
 
 
 def _written_since(began: float, folder: Path) -> list[str]:

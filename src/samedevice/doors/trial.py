@@ -9,7 +9,6 @@ import os
 import random
 import sys
 import threading
-import time
 import traceback
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from typing import Any
 import samedevice.doors.read_edited as read_edited
 from samedevice.doors import program
 from samedevice.doors.after_import import after_import
-from samedevice.doors.stderr import say
 from samedevice.introspect import exceptions
 from samedevice.introspect.libraries import is_library
 
@@ -32,7 +30,7 @@ class Report:
     def __init__(self, job: dict[str, Any]) -> None:
         self._path = Path(job["report"])
         self._folder = job["folder"]
-        self._data: dict[str, Any] = {"failures": [], "passed": [], "exit_code": None}
+        self._data: dict[str, Any] = {"failures": [], "passed": [], "misuse": "", "used_a_gpu": False}
 
     def failed(self, error: BaseException, test: str = "") -> None:
         """Note an error, with what the doctor says of it."""
@@ -54,9 +52,17 @@ class Report:
         """Note a test that passed."""
         self._data["passed"].append(test)
 
-    def ended(self, exit_code: int) -> None:
-        """Note that the program came to an end."""
-        self._data["exit_code"] = exit_code
+    def refused(self, misuse: str) -> None:
+        """Note why the program cannot be run."""
+        self._data["misuse"] = misuse
+        self._write()
+
+    def ended(self) -> None:
+        """Note the end of the program, while the simulation still runs."""
+        if "samedevice.simulation" in sys.modules:
+            from samedevice.simulation.device import devices
+
+            self._data["used_a_gpu"] = devices.used()
         self._write()
 
     def _stack(self, error: BaseException) -> list[tuple[str, int]]:
@@ -102,7 +108,7 @@ def _run_program(job: dict[str, Any], report: Report) -> int:
     try:
         named = (program.module if job["is_module"] else program.named)(job["name"])
     except program.Misuse as misuse:  # it was there when `fix` began
-        say(str(misuse))
+        report.refused(str(misuse))
         return 2
     hook = threading.excepthook
 
@@ -118,19 +124,18 @@ def _run_program(job: dict[str, Any], report: Report) -> int:
     except Enough:
         pass
     except program.Misuse as misuse:
-        say(str(misuse))
+        report.refused(str(misuse))
         return 2
     except SystemExit as ended:
         # A wrapper such as Hydra's prints the error by itself, and exits.
         if ended.code not in (None, 0) and isinstance(ended.__context__, Exception):
             _fail(ended.__context__, report)
-        code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
-        report.ended(code)
+        report.ended()
         raise
     except BaseException as error:
         traceback.print_exception(error)
         _fail(error, report)
-    report.ended(0)
+    report.ended()
     return 0
 
 
@@ -174,17 +179,17 @@ def _run_tests(job: dict[str, Any], report: Report) -> int:
 
         def pytest_runtest_logreport(self, report: Any) -> None:
             if report.when == "call" and report.passed:
-                self_report.passed(report.nodeid)
+                noted.passed(report.nodeid)
 
-    self_report = report
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_sessionfinish(self) -> None:
+            noted.ended()
+
+    noted = report
     arguments = [*job["pytest"], "--simulate-cuda", str(job["gpus"])]
     # pytest would rewrite a module of tests from the disk, and pytest-xdist run it in processes without the edits.
     arguments += ["--assert=plain", *(["-n0"] if importlib.util.find_spec("xdist") else [])]
-    started = time.monotonic()
-    code = int(pytest.main(arguments, plugins=[Collector()]))
-    say(f"pytest took {time.monotonic() - started:.0f} s.")
-    report.ended(code)
-    return code
+    return int(pytest.main(arguments, plugins=[Collector()]))
 
 
 if __name__ == "__main__":
