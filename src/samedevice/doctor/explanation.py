@@ -15,8 +15,9 @@ from samedevice.doctor.simulated_class import known_difference
 from samedevice.doctor.simulation_limit import limit
 from samedevice.doctor.source_at_hand import read_sources
 from samedevice.doctor.text.line_fix import line_fix
-from samedevice.doctor.text.rank import LikelyCause, filled, rank
+from samedevice.doctor.text.rank import LikelyCause, rank
 from samedevice.doctor.text.read import Reading, read
+from samedevice.doctor.text.says import says
 from samedevice.introspect import exceptions
 from samedevice.introspect.namespaces import plain
 from samedevice.introspect.tracebacks import last_error, traceback_text
@@ -101,7 +102,7 @@ def _of_text(error: str) -> Diagnosis:
     causes = rank(found)
     return Diagnosis(
         message,
-        next(filter(None, (filled(sentence, found.reads) for sentence in message.says))),
+        says(found),
         causes,
         _read_culprit(found, causes),
         reads=found.reads,
