@@ -8,6 +8,7 @@ from pathlib import Path
 
 from samedevice.catalog import Other, load
 from samedevice.doctor.causes.registry import registered
+from samedevice.doctor.cells import in_cells
 from samedevice.doctor.diagnosis import Culprit, Diagnosis
 from samedevice.doctor.edits import Edit
 from samedevice.doctor.examine import find_culprits
@@ -52,14 +53,14 @@ def explain(error: str | bytes | BaseException | None = None) -> Diagnosis:
         if error is None:
             return Diagnosis(None, _NO_ERROR)
     if isinstance(error, BaseException):
-        return _of_exception(error)
+        return in_cells(_of_exception(error))
     if isinstance(error, bytes):
         error = _decoded(error)
     if not isinstance(error, str):
         raise TypeError(
             f"explain() takes an exception or the text of one, as str or bytes, not {type(error).__name__}."
         )
-    return _of_text(plain(error))
+    return in_cells(_of_text(plain(error)))
 
 
 def explain_log(log: bytes, folder: Path | None) -> Diagnosis:

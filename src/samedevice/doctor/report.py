@@ -8,7 +8,6 @@ import difflib
 import html
 import re
 import shutil
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -101,7 +100,7 @@ def outline(diagnosis: "Diagnosis") -> Outline:
 def _place(place: Frame) -> str:
     """Say where the failing line stands, as far as that is known: "train.py, line 12, in main"."""
     function = "" if place.function.startswith("<") else place.function
-    parts = (_shown(place.file), place.line and f"line {place.line}", function and f"in {function}")
+    parts = (place.file, place.line and f"line {place.line}", function and f"in {function}")
     return ", ".join(str(part) for part in parts if part)
 
 
@@ -125,16 +124,6 @@ def _other_causes(causes: "Sequence[LikelyCause]") -> list[str]:
     """Return the titles of the causes after the first for which something was said; all, where nothing was of any."""
     is_known = any(likely.because for likely in causes)
     return [likely.title for likely in causes[1:] if likely.because or not is_known][:_SHOWN]
-
-
-def _shown(file: str) -> str:
-    """Name the cell of a notebook as IPython's tracebacks do, such as "Cell In[3]"; any other file keeps its name."""
-    ipython = sys.modules.get("IPython")
-    shell = getattr(ipython, "get_ipython", lambda: None)()
-    name_of = getattr(getattr(shell, "compile", None), "format_code_name", None)
-    # A frame's file has forward slashes, on Windows too.
-    named = name_of and (name_of(file) or name_of(str(PurePath(file))))
-    return " ".join(named) if named else file
 
 
 def _underlined(code: list[str], culprits: "Sequence[Culprit]") -> list[str]:
@@ -207,7 +196,7 @@ def _place_of(edit: "Edit", is_read: bool) -> str:
         return f"{above}{line}:"
     number = f" {edit.line}" if edit.line else ""
     owner = f" of {package}" if package else ""
-    return f"{above}{line}{number} of {PurePath(_shown(edit.file)).name}{owner}{function}:"
+    return f"{above}{line}{number} of {PurePath(edit.file).name}{owner}{function}:"
 
 
 def _section(label: str, likely: "LikelyCause", culprit: "Culprit | None") -> Section:
