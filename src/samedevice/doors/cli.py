@@ -8,12 +8,12 @@ import json
 import os
 import re
 import sys
-import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from samedevice.catalog import Cause, Message, load
 from samedevice.doors import program
 from samedevice.doors.arguments import Parser, gpu_count, split
 from samedevice.doors.cli_fix import USAGE_OF_FIX, fix
@@ -147,7 +147,10 @@ def _explain(arguments: Sequence[str]) -> int:
         allow_abbrev=False,
     )
     parser.add_argument(
-        "what", nargs="?", metavar="FILE | ID | TEXT", help="a log or a traceback; an id such as SD001; or the error"
+        "what",
+        nargs="?",
+        metavar="FILE | ID | TEXT",
+        help="a log or a traceback; an id such as SD001 or input_not_moved; or the error",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--more", action="store_true", help="also why it happened, and how to fix the other causes")
@@ -156,21 +159,31 @@ def _explain(arguments: Sequence[str]) -> int:
     parser.add_argument("--no-source", action="store_true", help="open no file that the traceback names")
     chosen = parser.parse_args(arguments)
     try:
-        heading, diagnosis = _diagnosis(chosen.what, with_source=not chosen.no_source)
+        asked = _asked_about(chosen.what, with_source=not chosen.no_source)
     except KeyboardInterrupt:  # while it was being pasted
         return 130
-    if chosen.json:
-        from samedevice.doctor.diagnosis_json import as_data
+    if chosen.json or chosen.output_format == "github":
+        return _for_machines(asked, is_json=chosen.json)
+    from samedevice.doctor import pages
+    from samedevice.doctor.report import as_text, terminal_width
 
-        _print(json.dumps(as_data(diagnosis), indent=2) + "\n")
-    elif chosen.output_format == "github":
-        from samedevice.doctor.annotations import as_annotations
+    if isinstance(asked, (Message, Cause)):
+        _print(pages.page(asked, terminal_width()))
+        return 0
+    _print(as_text(asked, whole=chosen.more, width=terminal_width()))
+    return 0 if asked.message else 1
 
-        _print(as_annotations(diagnosis))
-    else:
-        from samedevice.doctor.report import as_text, terminal_width
 
-        _print(heading + as_text(diagnosis, whole=chosen.more, width=terminal_width()))
+def _for_machines(asked: "Diagnosis | Message | Cause", *, is_json: bool) -> int:
+    from samedevice.doctor import explain
+    from samedevice.doctor.annotations import as_annotations
+    from samedevice.doctor.diagnosis_json import as_data
+
+    if isinstance(asked, Cause):
+        raise Misuse(f"a cause is no error, and has only a page for people: samedevice explain {asked.id}")
+    # The newest wording of a message stands for all of them. There is no more to paste, and nothing to be surer of.
+    diagnosis = replace(explain(asked.texts[0]["text"]), ask="") if isinstance(asked, Message) else asked
+    _print(json.dumps(as_data(diagnosis), indent=2) + "\n" if is_json else as_annotations(diagnosis))
     return 0 if diagnosis.message else 1
 
 
@@ -189,35 +202,35 @@ def _print(text: str) -> None:
             raise Misuse(f"the answer cannot be written: {error.strerror}.") from None
 
 
-def _diagnosis(what: str | None, *, with_source: bool) -> tuple[str, "Diagnosis"]:
-    """Return the diagnosis of what is asked about, and a heading before it, which only an id has."""
+def _asked_about(what: str | None, *, with_source: bool) -> "Diagnosis | Message | Cause":
+    """Return the diagnosis of an error, or what has the id that is asked about."""
     from samedevice.doctor.explanation import explain_log
 
     folder = Path.cwd() if with_source else None
     if what is None or what == "-":
-        return "", explain_log(_pasted(), folder)
-    path, is_id = Path(what), _ID.fullmatch(what)
+        return explain_log(_pasted(), folder)
+    path, is_id = Path(what), _ID.fullmatch(what) or what in load().causes
     try:
         if path.is_dir():
             if is_id:
-                return _of_id(what.upper())
+                return _of_id(what)
             raise Misuse(f"{_short(what)} is a directory: name a file in it.")
         text = path.read_bytes()
     except OSError as error:
         if error.errno not in _NO_SUCH_FILE:
             raise Misuse(f"{_short(what)} cannot be read: {error.strerror}.") from None
         if is_id:
-            return _of_id(what.upper())
+            return _of_id(what)
         diagnosis = explain_log(os.fsencode(what), folder)
         if diagnosis.message or _is_prose(what):
-            return "", diagnosis
+            return diagnosis
         raise Misuse(
             f"there is no file {_short(what)}, and no error has such an id (they are like SD001). "
             "To explain a text, put it into quotes, or pipe or paste it into `samedevice explain`."
         ) from None
     if is_id:
         say(f"{what} is a file here, so the file is read; remove or rename it to read about the error of that id.")
-    return "", explain_log(text, folder)
+    return explain_log(text, folder)
 
 
 def _is_prose(text: str) -> bool:
@@ -237,18 +250,13 @@ def _pasted() -> bytes:
         raise Misuse(f"standard input cannot be read: {error.strerror}.") from None
 
 
-def _of_id(id_: str) -> tuple[str, "Diagnosis"]:
-    """Explain the newest wording of a message, which stands for all of them."""
-    from samedevice.catalog import load
-    from samedevice.doctor import explain
-
-    message = load().messages.get(id_)
-    if message is None:
-        first, *_, last = load().messages
+def _of_id(id_: str) -> "Message | Cause":
+    catalog = load()
+    found = catalog.causes.get(id_) or catalog.messages.get(id_.upper())
+    if found is None:
+        first, *_, last = catalog.messages
         raise Misuse(f"no error has the id {id_}: they go from {first} to {last}.")
-    text = message.texts[0]["text"]
-    # There is no more to paste, and nothing to be surer of.
-    return f"{id_}: {message.title}\n\n{textwrap.indent(text, '    ')}\n\n", replace(explain(text), ask="")
+    return found
 
 
 def _short(name: str) -> str:

@@ -9,14 +9,11 @@ one, and IPython keeps room for no second.
 import contextlib
 import functools
 import sys
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from IPython.core.displaypub import DisplayPublisher
     from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
-
-    from samedevice.doctor import Diagnosis
 
 _loaded: dict["InteractiveShell", "Diagnoses"] = {}
 
@@ -99,7 +96,6 @@ class Diagnoses:
 
             diagnosis = explain(error)
             if diagnosis.message is not None:
-                diagnosis = self._in_cells(diagnosis)
                 shown = {"text/plain": f"\n{diagnosis}", "text/html": diagnosis._repr_html_()}
                 self._publisher().publish(data=shown, metadata={})
         except KeyboardInterrupt:
@@ -112,19 +108,6 @@ class Diagnoses:
                 )
         finally:
             self._showing = False
-
-    def _in_cells(self, diagnosis: "Diagnosis") -> "Diagnosis":
-        """Return it with the cell's number for the name of a temporary file, as IPython 8 and 9 show it."""
-        name_of = getattr(self._shell.compile, "format_code_name", None)
-        if name_of is None:
-            return diagnosis
-
-        def shown(file: str, line: int) -> tuple[str, int]:
-            # A frame's file has forward slashes, on Windows too.
-            named = name_of(file) or name_of(str(PurePath(file)))
-            return " ".join(named) if named else file, line
-
-        return diagnosis.relocated(shown)
 
     def _publisher(self) -> "DisplayPublisher":
         """Return where tracebacks go: in a kernel, `%%capture` takes what is displayed but leaves the traceback."""
