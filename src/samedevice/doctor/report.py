@@ -254,6 +254,13 @@ def terminal_width(without: int = _WIDTH) -> int:
     return min(max(columns, _NARROWEST), _WIDEST)
 
 
+def filled_lines(text: str, width: int) -> list[str]:
+    """Break a text into lines of at most `width` columns, but never within a name or within `code`."""
+    unbroken = re.sub("`[^`]+`", lambda code: code[0].replace(" ", "\0"), text)
+    lines = textwrap.wrap(unbroken, width, break_long_words=False, break_on_hyphens=False)
+    return [line.replace("\0", " ") for line in lines]
+
+
 def as_rich(diagnosis: "Diagnosis", width: int = _WIDTH) -> "Text":
     """Write the same in the terminal's own colours."""
     from rich.text import Text
@@ -266,17 +273,8 @@ def as_rich(diagnosis: "Diagnosis", width: int = _WIDTH) -> "Text":
 def _lines(parts: Outline, width: int, *, whole: bool = False) -> Iterator[tuple[str, str]]:
     """Yield each line of the text, and before it what kind of line it is."""
 
-    def filled(kind: str, text: str, indent: str = "") -> Iterator[tuple[str, str]]:
-        unbroken = re.sub("`[^`]+`", lambda code: code[0].replace(" ", "\0"), text)
-        lines = textwrap.wrap(
-            unbroken,
-            width,
-            initial_indent=indent,
-            subsequent_indent=indent,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-        return ((kind, line.replace("\0", " ")) for line in lines)
+    def filled(kind: str, text: str) -> Iterator[tuple[str, str]]:
+        return ((kind, line) for line in filled_lines(text, width))
 
     if parts.code:
         yield "place", parts.place
