@@ -63,7 +63,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    return config.stash.get(_announcement, None)
+    announcement = config.stash.get(_announcement, None)
+    if announcement and (config.getoption("nbval", False) or config.getoption("nbval_lax", False)):
+        return f"{announcement} Not in the kernels of notebooks: PYTHONSTARTUP can name a file that simulates there."
+    return announcement
 
 
 @pytest.fixture
