@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests.maintenance.sessions import files, is_as_shown, sessions
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/catch-it-in-ci.md").read_text("utf-8")
-FILES = dict(re.findall(r'```\w+ title="([\w.]+)"\n(.*?)```', PAGE, re.S))
-SESSIONS = re.findall(r"```console\n\$ (.*?)\n(.*?)```", PAGE, re.S)
+FILES, SESSIONS = files(PAGE), sessions(PAGE)
 SCRIPTS = {"pytest": ("-m", "pytest", "-p", "no:cacheprovider"), "samedevice": ("-m", "samedevice")}
 
 
@@ -32,13 +32,8 @@ def test_a_command_prints_what_is_shown(command, shown, tmp_path):
         text=True,
     )
     printed = run.stdout.replace(f"{tmp_path}{os.sep}", "")
-    lines = ["(.*\n)*?" if line == "..." else re.escape(line).replace(r"\.\.\.", ".*") + "\n" for line in lined(shown)]
-    assert re.fullmatch("".join(lines), printed), printed
+    assert is_as_shown(shown, printed), printed
     assert run.returncode == (0 if "--summary" in command or arguments[0] == "fix" else 1)
-
-
-def lined(shown):
-    return shown.rstrip("\n").split("\n")
 
 
 def test_the_error_of_the_test_is_one_that_a_cpu_does_not_show(tmp_path):

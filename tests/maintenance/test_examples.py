@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-LINKING = ["README.md", "CONTRIBUTING.md", "MAINTAINING.md"]
+LINKING = ["README.md", "CONTRIBUTING.md", "MAINTAINING.md", "AGENTS.md"]
 PAGES = ["README.md", "docs/find-the-tensor.md", "docs/simulated-cuda.md"]
 
 

@@ -41,6 +41,7 @@ def test_it_holds_the_code_and_its_data_and_nothing_else(wheel):
     held = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     assert held == expected
     assert {"samedevice/py.typed", "lessons/py.typed", "samedevice/catalog/messages/SD001.toml"} <= held
+    assert "samedevice/skills/samedevice/SKILL.md" in held
 
 
 def test_its_metadata_has_one_address_the_readme_and_no_torch_that_nobody_asked_for(wheel):

@@ -1,10 +1,13 @@
 """What a session prints: each cause once, with the names of the tests that it fails, in the terminal's width."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 
-pytestmark = pytest.mark.slow  # each asks a session of some forty failing tests
+from samedevice.doors.pytest_causes import show_once
+
+pytestmark = pytest.mark.slow  # each but the last asks a session of some forty failing tests
 
 PROJECT = {
     "test_many.py": """
@@ -51,7 +54,7 @@ def once(run_session):
 def test_a_cause_is_shown_once_with_the_tests_that_it_fails(once):
     assert blocks(once) == ["test_size[0]", "test_other_line", "test_other_message", "test_of_values"]
     assert once.out.count("More about SD001") == 2
-    _, _, more = once.out.partition("And 29 more tests fail at this line with this message:")
+    _, _, more = once.out.partition("And 29 more tests fail at this line for the same reason:")
     names, _, _ = more.partition("____")
     assert " ".join(names.split()) == (
         "test_size[1], [2], [3], [4], [5], [6], [7], [8] and 21 others. `pytest -vv` shows each of them."
@@ -77,7 +80,7 @@ def test_asked_for_all_it_shows_all(run_session, option):
 def test_workers_of_xdist_do_the_same(run_session):
     session = run_session(PROJECT, "--simulate-cuda", "2", "-p", "xdist", "-n", "1")
     assert len(blocks(session)) == 4
-    assert "And 29 more tests fail at this line with this message:" in session.out
+    assert "And 29 more tests fail at this line for the same reason:" in session.out
 
 
 @pytest.mark.parametrize(("columns", "widest"), [("60", 60), ("500", 100), ("20", 40)])
@@ -87,3 +90,70 @@ def test_the_diagnosis_has_the_terminals_width(once, run_session, columns, wides
     said = session.reports["test_size[0]"]["said"]
     prose = [line for line in said.splitlines() if "/" not in line and not line.startswith("    ")]
     assert widest - 25 < max(map(len, prose)) <= widest
+
+
+EACH_GPU = {
+    "test_gpus.py": """
+import unittest
+
+import pytest, torch
+
+def step(model, batch):
+    return model(batch)
+
+@pytest.mark.parametrize("index", range(torch.cuda.device_count()))
+def test_each_gpu(index):
+    step(torch.nn.Linear(3, 1).cuda(index), torch.ones(2, 3))
+
+class TestGpus(unittest.TestCase):
+    def test_second(self):
+        step(torch.nn.Linear(3, 1).cuda(1), torch.ones(2, 3))
+
+    def test_all(self):
+        for index in range(2):
+            with self.subTest(index=index):
+                step(torch.nn.Linear(3, 1).cuda(index), torch.ones(2, 3))
+""",
+    "test_pairs.py": """
+import pytest, torch
+
+def add(a, b):
+    return a + b
+
+@pytest.mark.parametrize("b", ["cpu", "cuda:0", "cuda:1"])
+@pytest.mark.parametrize("a", ["cpu", "cuda:0", "cuda:1"])
+def test_pair(a, b):
+    add(torch.ones(3, device=a), torch.ones(3, device=b))
+""",
+}
+
+
+@pytest.mark.parametrize("options", [("-q",), ("-p", "xdist", "-n", "1")], ids=["quiet", "xdist"])
+def test_a_bug_that_shows_on_each_gpu_is_shown_once_with_a_fix_for_all_of_them(run_session, options):
+    session = run_session(EACH_GPU, "--simulate-cuda", "2", *options, COLUMNS="62")
+    shown = dict(re.findall(r"^_{3,} (\S+) _{3,}$(.*?)(?=^[_=]{3,} )", session.out, re.MULTILINE | re.DOTALL))
+    assert [*shown] == [
+        "test_each_gpu[1]",
+        # The one operand is on the CPU, or the other, or they are on two GPUs: each is another bug.
+        "test_pair[cpu-cuda:0]",
+        "test_pair[cuda:0-cpu]",
+        "test_pair[cuda:0-cuda:1]",
+        "test_pair[cuda:1-cuda:0]",
+    ]
+    said = shown["test_each_gpu[1]"]
+    assert "+ batch = batch.to(model.weight.device)" in said  # and not "cuda:0", as the test on that GPU has it
+    assert "And 3 more tests fail" in said
+    assert "test_each_gpu[0], test_all, test_second. `pytest -vv` shows" in " ".join(said.split())
+
+
+@pytest.mark.parametrize("columns", range(55, 70))
+def test_a_command_to_type_is_never_broken(monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    first, second = (
+        SimpleNamespace(nodeid=name, sections=[("said", "")], samedevice_cause="a", samedevice_names_a_gpu=False)
+        for name in ("test_first", "test_second")
+    )
+    show_once({"failed": [first, second]}, "said")
+    ((_, text),) = first.sections
+    assert "`pytest -vv`" in text
+    assert max(map(len, text.splitlines())) <= columns

@@ -7,6 +7,7 @@ import re
 import pytest
 from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from tests.site.conftest import ROOT
 
 from samedevice.catalog import load
 from site_build.markdown_twin import markdown_twin
@@ -87,6 +88,12 @@ def test_llms_txt_lists_each_page_once_and_what_it_lists_is_there(site, places, 
     listed = {link.removeprefix(published) for link in links}
     assert listed == {f"{place}index.md" for place in places} | {"catalog.json"}
     assert all((site.folder / place).is_file() for place in listed)
+
+
+def test_the_page_for_agents_shows_the_lines_of_the_skill(site):
+    lines = (ROOT / "src/samedevice/skills/samedevice/SKILL.md").read_text("utf-8").splitlines()[5:]
+    assert "\n".join(lines) in site.page("for-agents/").select_one("article pre").get_text()
+    assert "\n".join(lines) in site.read("for-agents/index.md")
 
 
 def test_the_catalog_has_a_version_each_message_and_each_cause(site, published):

@@ -20,6 +20,7 @@ TAB_OF = {
     "find-the-tensor/": "Reference",
     "placement-explorer/": "Reference",
     "claims/": "Reference",
+    "for-agents/": "Reference",
     "how-it-is-verified/": "About",
     "contributing/": "About",
     "maintaining/": "About",

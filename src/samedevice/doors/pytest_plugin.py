@@ -64,7 +64,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    return config.stash.get(_announcement, None)
+    announcement = config.stash.get(_announcement, None)
+    if announcement and (config.getoption("nbval", False) or config.getoption("nbval_lax", False)):
+        return f"{announcement} Not in the kernels of notebooks: PYTHONSTARTUP can name a file that simulates there."
+    return announcement
 
 
 def pytest_report_collectionfinish(config: pytest.Config) -> str | None:
@@ -92,6 +95,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     asked = "simulated_cuda" in getattr(item, "fixturenames", ())
     if (asked or _needed(item)) and (reason := _provide(item, asked)):
         item.add_marker(pytest.mark.skip(reason=reason))  # pytest then names the test's line, not this one
+    if "hypothesis" in sys.modules and "samedevice.simulation" in sys.modules:
+        from samedevice.doors.hypothesis_explanation import leave_out_the_simulation
+
+        leave_out_the_simulation()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

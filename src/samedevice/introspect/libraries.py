@@ -21,16 +21,19 @@ def is_simulation(file: str) -> bool:
     return file.startswith(_SIMULATION)
 
 
+def is_torch(file: str) -> bool:
+    """Tell whether a file belongs to PyTorch, if that is imported."""
+    torch = sys.modules.get("torch")
+    return bool(torch and torch.__file__ and file.startswith(str(Path(torch.__file__).parent) + os.sep))
+
+
 def is_library(file: str) -> bool:
     """Tell whether a file is not the user's own."""
-    return any(part in file for part in (*_INSTALLED, *_NO_FILE)) or file.startswith((_STANDARD, _torch_folder(), OURS))
+    return (
+        any(part in file for part in (*_INSTALLED, *_NO_FILE)) or file.startswith((_STANDARD, OURS)) or is_torch(file)
+    )
 
 
 def is_third_party(file: str) -> bool:
     """Tell whether a file is of a library other than PyTorch, Python's own and ours."""
-    return any(part in file for part in _INSTALLED) and not file.startswith((_torch_folder(), OURS))
-
-
-def _torch_folder() -> str:
-    torch = sys.modules.get("torch")
-    return str(Path(torch.__file__).parent) + os.sep if torch and torch.__file__ else "\0"
+    return any(part in file for part in _INSTALLED) and not (is_ours(file) or is_torch(file))

@@ -1,0 +1,119 @@
+"""The page "For assistants and agents" and the skill on it: every command runs, and prints what is shown."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+from tests.maintenance.sessions import files, is_as_shown, sessions
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs/for-agents.md").read_text("utf-8")
+SKILL = ROOT / "src/samedevice/skills/samedevice/SKILL.md"
+FORM = json.loads((ROOT / "docs/assets/diagnosis.schema.json").read_text("utf-8"))
+FILES = files(PAGE)
+FIXED = {
+    "self.scale = torch.ones(3)": 'self.register_buffer("scale", torch.ones(3))',
+    "seen = torch.zeros(3)": "seen = torch.zeros(3, device=device)",
+}
+EXIT_CODES = {"explain": 0, "run": 1, "fix": 0, "pytest": 0}
+SCRIPTS = {"pytest": ("-m", "pytest", "-p", "no:cacheprovider"), "samedevice": ("-m", "samedevice")}
+NOT_THERE_YET = pytest.mark.xfail(strict=True, reason="there is no `samedevice fix` yet")
+
+
+def marked(commands, *of_each):
+    return [
+        pytest.param(*those, id=those[0], marks=[NOT_THERE_YET] if those[0].startswith("samedevice fix") else [])
+        for those in zip(commands, *of_each, strict=True)
+    ]
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Call with a command: it runs beside the files of the page, and its output and its errors are one text."""
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text, "utf-8")
+
+    def run(command):
+        program, *arguments = shlex.split(command)
+        # An outer pytest and its xdist worker leave variables that an inner one would take for its own.
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+        return subprocess.run(
+            [sys.executable, *SCRIPTS[program], *arguments],
+            cwd=tmp_path,
+            env=environment | {"PYTHONUNBUFFERED": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=300,
+        )
+
+    return run
+
+
+def fix(program):
+    text = program.read_text("utf-8")
+    for old, new in FIXED.items():
+        assert old in text
+        text = text.replace(old, new)
+    program.write_text(text, "utf-8")
+
+
+@pytest.mark.parametrize(("command", "shown"), marked(*zip(*sessions(PAGE), strict=True)))
+def test_a_command_prints_what_is_shown(run, tmp_path, command, shown):
+    if command.startswith("pytest"):
+        fix(tmp_path / "train.py")
+    done = run(command)
+    assert is_as_shown(shown, done.stdout), done.stdout
+    program, subcommand, *_ = command.split()
+    assert done.returncode == EXIT_CODES[program if program == "pytest" else subcommand]
+    if "--json found.json" in command:
+        jsonschema.validate(json.loads((tmp_path / "found.json").read_text("utf-8")), FORM)
+    if "explain --json" in command:
+        jsonschema.validate(json.loads(done.stdout), FORM)
+
+
+def test_with_the_lines_that_it_names_the_program_runs(run, tmp_path):
+    fix(tmp_path / "train.py")
+    done = run("samedevice run --json found.json train.py")
+    assert done.returncode == 0
+    assert json.loads((tmp_path / "found.json").read_text("utf-8"))["message"] is None
+
+
+# Those with a subcommand or an option: a name alone is no command to run.
+OF_THE_SKILL = sorted({text for text in re.findall(r"`((?:samedevice|pytest) [^`]+)`", SKILL.read_text("utf-8"))})
+
+
+@pytest.mark.parametrize("command", marked(OF_THE_SKILL))
+def test_a_command_of_the_skill_is_one_that_the_command_line_takes(run, tmp_path, command):
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests/test_once_more.py").write_text(FILES["test_train.py"], "utf-8")
+    fix(tmp_path / "train.py")
+    done = run(command.partition(" > ")[0].replace("ARGS", "--epochs 1"))
+    assert done.returncode in (0, 1), done.stdout  # 1: nothing is pasted, and so nothing is known
+
+
+def test_the_skill_has_the_form_of_agent_skills_and_ten_lines():
+    # https://agentskills.io/specification
+    _, front, text = SKILL.read_text("utf-8").split("---\n", 2)
+    facts = yaml.safe_load(front)
+    assert facts["name"] == SKILL.parent.name == "samedevice"
+    assert 0 < len(facts["description"]) <= 1024
+    assert set(facts) == {"name", "description"}
+    lines = text.strip().splitlines()
+    assert len(lines) == 10
+    assert all(line.startswith("- ") for line in lines)
+    assert '--8<-- "samedevice/SKILL.md:6"' in PAGE
+    assert SKILL.read_text("utf-8").splitlines()[5] == lines[0]
+
+
+def test_the_skill_is_copied_from_the_package(tmp_path):
+    (command,) = re.findall(r"^python (-c .*)$", PAGE, re.MULTILINE)
+    subprocess.run([sys.executable, *shlex.split(command)], cwd=tmp_path, check=True)
+    assert (tmp_path / ".agents/skills/samedevice/SKILL.md").read_bytes() == SKILL.read_bytes()

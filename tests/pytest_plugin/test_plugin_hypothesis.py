@@ -1,0 +1,43 @@
+"""Hypothesis' explanation of a failure names lines of the program, as on CUDA, and none of the simulation's."""
+
+import re
+
+import pytest
+
+TEST = """
+import torch
+from hypothesis import given, settings, strategies as st
+
+quiet = settings(deadline=None, database=None, derandomize=True)
+
+
+def scale(x, factor):
+    if factor > 10:
+        weight = torch.tensor([1.0, 2.0])
+        return x * weight
+    return x * factor
+
+
+@quiet
+@given(st.integers(0, 100))
+def test_of_a_branch(factor):
+    scale(torch.ones(2, device="cuda"), factor)
+
+
+@quiet
+@given(st.integers(0, 100))
+def test_of_a_value(factor):
+    x = torch.ones(2, device="cuda" if factor > 10 else "cpu")
+    x + torch.ones(2)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("plugins", [(), ("-p", "_hypothesis_pytestplugin")], ids=["alone", "with its own plugin"])
+def test_the_explanation_names_the_programs_lines_alone(run_session, plugins):
+    session = run_session({"test_scale.py": TEST}, "--simulate-cuda", "1", *plugins)
+    explained = re.findall(r"^E? *(\S+):(\d+)$", session.out.partition("Explanation:")[2], re.MULTILINE)
+    line = TEST.splitlines().index("        weight = torch.tensor([1.0, 2.0])") + 1
+    assert explained == [(str(session.folder / "test_scale.py"), str(line))], session.out
+    for name in ("test_of_a_branch", "test_of_a_value"):
+        assert "Expected all tensors to be on the same device" in session.reports[name]["text"]
