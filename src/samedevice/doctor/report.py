@@ -261,6 +261,15 @@ def terminal_width(without: int = _WIDTH) -> int:
     return min(max(columns, _NARROWEST), _WIDEST)
 
 
+def as_rich(diagnosis: "Diagnosis", width: int = _WIDTH) -> "Text":
+    """Write the same in the terminal's own colours."""
+    from rich.text import Text
+
+    styles = {"place": "bold", "heading": "bold", "-": "red", "+": "green"}
+    lines = [(line, styles.get(kind, "")) for kind, line in _lines(outline(diagnosis), min(width, _WIDTH))]
+    return Text("\n").join(Text(line, style) for line, style in lines)
+
+
 def _lines(parts: Outline, width: int, *, whole: bool = False) -> Iterator[tuple[str, str]]:
     """Yield each line of the text, and before it what kind of line it is."""
 
