@@ -12,6 +12,9 @@ import sys
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from samedevice.doors.uncaught import is_told
+from samedevice.doors.workers import explain_where_they_fail
+
 if TYPE_CHECKING:
     from IPython.core.displaypub import DisplayPublisher
     from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
@@ -23,6 +26,7 @@ _loaded: dict["InteractiveShell", "Diagnoses"] = {}
 
 def load(shell: "InteractiveShell") -> None:
     """Let the diagnosis follow each device error that `shell` shows. To load twice does no harm."""
+    explain_where_they_fail()
     if shell not in _loaded:
         _loaded[shell] = Diagnoses(shell)
 
@@ -98,7 +102,7 @@ class Diagnoses:
             from samedevice.doctor import explain
 
             diagnosis = explain(error)
-            if diagnosis.message is not None:
+            if diagnosis.message is not None and not is_told(error):
                 diagnosis = self._in_cells(diagnosis)
                 shown = {"text/plain": f"\n{diagnosis}", "text/html": diagnosis._repr_html_()}
                 self._publisher().publish(data=shown, metadata={})
