@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from samedevice.catalog import Other, load
+from samedevice.doctor.carried import carried
 from samedevice.doctor.causes.registry import registered
 from samedevice.doctor.cells import in_cells
 from samedevice.doctor.diagnosis import Culprit, Diagnosis
@@ -140,6 +141,8 @@ def _read_culprit(found: Reading, causes: Sequence[LikelyCause]) -> tuple[Culpri
 
 def _of_exception(error: BaseException) -> Diagnosis:
     """Diagnose the first device error among an error and those that it was raised from."""
+    if (elsewhere := next(filter(None, map(carried, exceptions.chain(error))), None)) is not None:
+        return elsewhere
     diagnoses = [(cause, _of_message(cause)) for cause in exceptions.chain(error)]
     error, diagnosis = next((pair for pair in diagnoses if pair[1].message), diagnoses[0])
     diagnosis = limit(error, replace(diagnosis, ask="", culprits=()))

@@ -11,6 +11,9 @@ import functools
 import sys
 from typing import TYPE_CHECKING, Any
 
+from samedevice.doors.uncaught import is_told
+from samedevice.doors.workers import explain_where_they_fail
+
 if TYPE_CHECKING:
     from IPython.core.displaypub import DisplayPublisher
     from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
@@ -20,6 +23,7 @@ _loaded: dict["InteractiveShell", "Diagnoses"] = {}
 
 def load(shell: "InteractiveShell") -> None:
     """Let the diagnosis follow each device error that `shell` shows. To load twice does no harm."""
+    explain_where_they_fail()
     if shell not in _loaded:
         _loaded[shell] = Diagnoses(shell)
 
@@ -95,7 +99,7 @@ class Diagnoses:
             from samedevice.doctor import explain
 
             diagnosis = explain(error)
-            if diagnosis.message is not None:
+            if diagnosis.message is not None and not is_told(error):
                 shown = {"text/plain": f"\n{diagnosis}", "text/html": diagnosis._repr_html_()}
                 self._publisher().publish(data=shown, metadata={})
         except KeyboardInterrupt:

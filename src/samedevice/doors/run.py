@@ -14,6 +14,7 @@ from samedevice.doors.for_machines import ForMachines
 from samedevice.doors.program import Misuse, Program
 from samedevice.doors.simulated import Simulated
 from samedevice.doors.stderr import say
+from samedevice.doors.workers import explain_where_they_fail
 
 
 def run(
@@ -51,8 +52,10 @@ def run(
         0
     """
     machines = ForMachines(json_file, annotate)
+    uncaught.is_run = True
     standard_hook = sys.excepthook
     threading.excepthook = uncaught.in_thread(threading.excepthook, machines, full=full)
+    explain_where_they_fail()
     program.become_main(arguments)
     simulated = None if gpus == "real" else Simulated(gpus, rng, summary)
     try:
@@ -63,7 +66,8 @@ def run(
         if simulated:
             simulated.failed = True
         raise
-    except SystemExit:
+    except SystemExit as ended:
+        uncaught.explain_ended(ended, machines)
         machines.end()
         raise
     except BaseException as error:

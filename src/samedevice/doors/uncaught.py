@@ -16,6 +16,9 @@ from samedevice.introspect.tracebacks import without_our_frames
 if TYPE_CHECKING:
     from samedevice.doctor import Diagnosis
 
+_TOLD = "_samedevice_told"  # an attribute of an exception
+is_run = False  # whether `samedevice run` reports what nobody catches in this process
+
 
 def diagnosis_of(error: BaseException | None) -> "Diagnosis | None":
     """Explain an error; return None if it is no device error."""
@@ -31,15 +34,35 @@ def diagnosis_of(error: BaseException | None) -> "Diagnosis | None":
         return None
 
 
+def is_told(error: BaseException) -> bool:
+    """Tell whether the diagnosis of an error, or of one that it was raised from, was shown already."""
+    return any(_TOLD in exceptions.attributes(raised) for raised in exceptions.chain(error))
+
+
+def mark_as_told(error: BaseException) -> None:
+    """Remember that the diagnosis of an error is shown, so that no other door shows it again."""
+    exceptions.attributes(error)[_TOLD] = True
+
+
 def explain_first(error: BaseException, machines: ForMachines) -> bool:
     """Print the diagnosis of an error and tell the machines, if it is a device error. Return whether it is one."""
     diagnosis = diagnosis_of(error)
-    if diagnosis is not None:
+    if diagnosis is None:
+        return False
+    if not is_told(error):
         from samedevice.doctor.report import as_text, terminal_width
 
+        mark_as_told(error)
         write(f"\n{as_text(diagnosis, width=terminal_width())}\n")
-        machines.tell(diagnosis)
-    return diagnosis is not None
+    machines.tell(diagnosis)
+    return True
+
+
+def explain_ended(ended: SystemExit, machines: ForMachines) -> None:
+    """Explain the error for which a program has ended itself: `except Exception: ...; sys.exit(1)`, as Hydra has it."""
+    error = ended.__context__
+    if ended.code not in (None, 0) and error is not None:
+        explain_first(error, machines)
 
 
 def report(
