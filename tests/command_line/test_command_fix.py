@@ -239,6 +239,36 @@ def test_spawned_processes_read_the_edits(python: Python, tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
+def test_an_error_in_a_worker_of_a_dataloader_is_fixed_where_it_is(python: Python, tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        data="""\
+            import torch
+
+
+            class Data(torch.utils.data.Dataset):
+                def __len__(self):
+                    return 4
+
+                def __getitem__(self, index):
+                    scale = torch.ones(2)
+                    return (torch.ones(2, device="cuda") * scale).sum().item()
+            """,
+        train="""\
+            import torch
+            from data import Data
+
+            if __name__ == "__main__":
+                loader = torch.utils.data.DataLoader(Data(), num_workers=1, multiprocessing_context="spawn")
+                print(len(list(loader)))
+            """,
+    )
+    fix = python("-m", "samedevice", "fix", "train.py")
+    assert fix.returncode == 0, fix.stderr
+    assert "+++ b/data.py\n" in fix.stdout
+
+
+@pytest.mark.slow
 def test_a_test_suite_is_fixed(python: Python, tmp_path: Path) -> None:
     write(
         tmp_path,

@@ -16,6 +16,7 @@ from typing import Any
 import samedevice.doors.read_edited as read_edited
 from samedevice.doors import program
 from samedevice.doors.after_import import after_import
+from samedevice.doors.workers import explain_where_they_fail
 from samedevice.introspect import exceptions
 from samedevice.introspect.libraries import is_library
 
@@ -92,6 +93,7 @@ def main(job_file: str) -> int:
     job = json.loads(Path(job_file).read_text("utf-8"))
     report = Report(job)
     read_edited.begin({path: content.encode("latin-1") for path, content in job["files"].items()})
+    explain_where_they_fail()
     after_import("torch", lambda: _prepare(job["steps"]))
     after_import("numpy", lambda: sys.modules["numpy"].random.seed(0))
     random.seed(0)
