@@ -116,10 +116,19 @@ def test_a_program_that_uses_no_gpu_is_said_to_prove_nothing(python: Python, tmp
 
 
 @pytest.mark.slow
-def test_a_module_that_is_not_there_is_misuse(python: Python) -> None:
-    fix = python("-m", "samedevice", "fix", "-m", "no_such_module")
-    assert fix.returncode == 2
-    assert "'no_such_module' cannot be run: No module named no_such_module." in fix.stderr
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["-m", "no_such_module"], "'no_such_module' cannot be run: No module named no_such_module."),
+        (["--pytest", "no_such_folder"], "pytest cannot run this: ERROR: file or directory not found: no_such_folder."),
+    ],
+)
+def test_what_is_known_to_be_wrong_only_when_it_runs_is_misuse(
+    python: Python, arguments: list[str], words: str
+) -> None:
+    fix = python("-m", "samedevice", "fix", *arguments)
+    assert (fix.returncode, fix.stdout) == (2, "")
+    assert words in fix.stderr
 
 
 @pytest.mark.slow

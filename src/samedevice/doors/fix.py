@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,8 @@ def _write_json(json_file: str, data: dict[str, Any]) -> None:
 def _check(target: Target) -> None:
     """Refuse what cannot be run, in the words of `samedevice run`."""
     if target.is_pytest:
+        if find_spec("pytest") is None:
+            raise Misuse("pytest is not installed here: pip install pytest.")
         return
     if target.name == "-":
         raise Misuse("a program from standard input has no file to fix: name a script.")

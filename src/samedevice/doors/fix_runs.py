@@ -18,6 +18,8 @@ from samedevice.doctor.fixing import Failure, Files, Run
 from samedevice.doors.program import Misuse
 from samedevice.doors.stderr import say
 
+_USAGE_ERROR = 4  # https://docs.pytest.org/en/stable/reference/exit-codes.html
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -129,6 +131,8 @@ class Runs:
             report = json.loads((self._place / "report.json").read_text("utf-8"))
         if report["misuse"]:
             raise Misuse(report["misuse"])
+        if self._target.is_pytest and code == _USAGE_ERROR:
+            raise Misuse(f"pytest cannot run this: {last_line(self.last_words)}.")
         failures = tuple(
             Failure(each["test"], each["type"], each["message"], tuple(map(tuple, each["stack"])), each["diagnosis"])
             for each in report["failures"]
@@ -171,3 +175,9 @@ def _without_devices(line: str) -> str:
 
 def _read(path: Path) -> str:
     return path.read_bytes().decode("utf-8", "replace")
+
+
+def last_line(words: str) -> str:
+    """Return the last line of what a program printed that is not empty."""
+    lines = [line.strip() for line in words.splitlines() if line.strip()]
+    return lines[-1].removeprefix("samedevice: ").rstrip(".") if lines else ""

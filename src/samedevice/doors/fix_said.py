@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from samedevice.doctor.fixing import Failure, Fix, State, fixes_of, is_within
-from samedevice.doors.fix_runs import Limits, Runs, Target
+from samedevice.doors.fix_runs import Limits, Runs, Target, last_line
 from samedevice.doors.stderr import say
 from samedevice.introspect.libraries import is_library
 from samedevice.plurals import counted
@@ -72,7 +72,8 @@ class Said:
         if run.exit_code is None:
             say(f"the time was over ({self._limits.seconds:.0f} s; --timeout gives it more).")
         elif not run.failures:
-            say(f"{self._target} ended with exit code {run.exit_code}{_last_line(self._runs.last_words)}")
+            words = last_line(self._runs.last_words) or last_line(run.output)
+            say(f"{self._target} ended with exit code {run.exit_code}{f': {words}' if words else ''}.")
         for failure in run.failures[:_NAMED]:
             say(_left(failure, state, self._folder, self._limits))
         if len(run.failures) > _NAMED:
@@ -102,11 +103,6 @@ def _left(failure: Failure, state: State, folder: Path, limits: Limits) -> str:
             return f"{what}. The line to change is {fix.place}, outside of {str(folder)!a}."
     advice = [f" {culprit['sentence']} {culprit['fix']}" for culprit in failure.diagnosis["culprits"][:1]]
     return f"{what}. No line to change is certain.{''.join(advice)} `samedevice explain {id_}` says more."
-
-
-def _last_line(words: str) -> str:
-    lines = [line.strip() for line in words.splitlines() if line.strip()]
-    return f": {lines[-1]}" if lines else "."
 
 
 def _written_since(began: float, folder: Path) -> list[str]:
