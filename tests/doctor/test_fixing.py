@@ -175,6 +175,19 @@ def test_a_link_that_leads_outside_the_program_is_not_followed(tmp_path: Path) -
     assert program.fixed().files == {}
 
 
+def test_a_fix_that_names_a_gpu_by_a_number_which_the_program_does_not_name_is_not_certain(tmp_path: Path) -> None:
+    program = Program(tmp_path, DONE)
+    program.runs = [lambda _: failing(program.failure(2, "b", 'b = 2 .to("cuda:1")'))]
+    assert (program.fixed().runs, program.fixed().files) == (1, {})
+
+
+def test_a_fix_may_name_a_gpu_that_the_program_names(tmp_path: Path) -> None:
+    program = Program(tmp_path, DONE)
+    program.path.write_text(program.path.read_text() + 'e = "cuda:1"\n')
+    program.runs = [lambda _: failing(program.failure(2, "b", 'b = (2).to("cuda:1")')), DONE]
+    assert len(program.fixed().fixes) == 1
+
+
 def test_tests_are_fixed_together(tmp_path: Path) -> None:
     program = Program(tmp_path, DONE)
     program.runs = [

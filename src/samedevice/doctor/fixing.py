@@ -7,6 +7,7 @@ now fails earlier, or on a line of the fix. All ends when a run has no device er
 Nothing here runs a program or writes a file: doors/fix.py does.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from samedevice.doctor.edits import Edit
 from samedevice.introspect.libraries import is_library
 
 Files = Mapping[Path, EditedFile]
+_NUMBERED = re.compile(r"\b[a-z]+:\d+")  # a device, such as cuda:1
 
 
 @dataclass(frozen=True)
@@ -170,10 +172,27 @@ def _certain(state: State, folder: Path) -> list[Fix]:
             if fix.key in found:
                 found[fix.key] = replace(fix, errors=fix.errors | found[fix.key].errors)
                 break
-            if fix.key not in known and is_within(folder, fix) and _is_possible([*found.values(), fix], state.files):
+            if fix.key not in known and is_certain(fix, folder) and _is_possible([*found.values(), fix], state.files):
                 found[fix.key] = fix
                 break
     return list(found.values())
+
+
+def is_certain(fix: Fix, folder: Path) -> bool:
+    """Tell whether a fix may be tried: its files are the program's own, and it names no GPU that they do not name.
+
+    A number such as that of `"cuda:1"` is right in one run. The next one may have the tensor elsewhere.
+    """
+    return is_within(folder, fix) and not any(
+        gpu not in _text(Path(edit.file)) for edit in fix.edits for gpu in _NUMBERED.findall(edit.text)
+    )
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", "replace")
+    except OSError:
+        return ""
 
 
 def fixes_of(failure: Failure, files: Files) -> list[Fix]:
