@@ -48,7 +48,7 @@ _CARD: ViewportSize = {"width": 1200, "height": 630}
 
 
 def said() -> str:
-    """What the command prints, without the temporary folder and the lines with an address, which differs in a fork."""
+    """What the command prints, without the temporary folder."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "train.py").write_text(PROGRAM, encoding="utf-8")
         run = subprocess.run(
@@ -59,8 +59,7 @@ def said() -> str:
             stderr=subprocess.STDOUT,
             encoding="utf-8",
         )
-        printed = run.stdout.replace(f"{folder}{os.sep}", "").splitlines()
-        return re.sub("\n{3,}", "\n\n", "\n".join(line for line in printed if "https://" not in line))
+        return run.stdout.replace(f"{folder}{os.sep}", "").removesuffix("\n")
 
 
 def terminal(printed: str) -> str:
