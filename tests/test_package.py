@@ -13,8 +13,9 @@ def run(code):
 
 
 def test_the_public_names_are_these():
-    assert samedevice.__all__ == ["explain", "simulate_cuda", "where"]
+    assert samedevice.__all__ == ["explain", "install", "simulate_cuda", "where"]
     assert callable(samedevice.explain)
+    assert callable(samedevice.install)
     assert callable(samedevice.simulate_cuda)
     assert callable(samedevice.where)
     with pytest.raises(AttributeError, match="'simulate_cpu'"):

@@ -1,9 +1,9 @@
-"""Make the README's two pictures, of what really runs, and the one that platforms show beside links: `make pictures`.
+"""Make the README's pictures, of what really runs, and the one that platforms show beside links: `make pictures`.
 
-In terminal.svg a terminal runs `samedevice run train.py`, and in paste-box.png the home page gets the traceback that
-this program ends in; card.png is card.svg with the logo. All are in docs/assets and kept in git, because the site is
-built without a browser, and fonts differ between machines. Each picture holds what it was made of, so that a test can
-tell when it has to be made anew.
+In terminal.svg a terminal runs `samedevice run train.py`, in fix.svg `samedevice fix train.py`. In paste-box.png the
+home page gets the traceback that the first ends in; card.png is card.svg with the logo. All are in docs/assets and kept
+in git, because the site is built without a browser, and fonts differ between machines. Each picture holds what it was
+made of, so that a test can tell when it has to be made anew.
 """
 
 import contextlib
@@ -19,6 +19,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from PIL import Image, PngImagePlugin
@@ -28,11 +29,29 @@ from rich.text import Text
 
 ROOT = Path(__file__).resolve().parents[1]
 ASSETS = ROOT / "docs/assets"
-TERMINAL = ASSETS / "terminal.svg"
 PASTE_BOX = ASSETS / "paste-box.png"
 CARD = ASSETS / "card.png"
-COMMAND = "samedevice run train.py"
-PROGRAM = """\
+
+
+@dataclass(frozen=True)
+class Terminal:
+    """A picture of a terminal.
+
+    Attributes:
+        path: where the picture is.
+        command: what is run in it.
+        program: the file train.py that the command finds.
+    """
+
+    path: Path
+    command: str
+    program: str
+
+
+RUN = Terminal(
+    ASSETS / "terminal.svg",
+    "samedevice run train.py",
+    """\
 import torch
 from torch import nn
 
@@ -40,19 +59,37 @@ model = nn.Linear(4, 2).to("cuda")
 for batch in torch.randn(3, 8, 4):
     loss = model(batch).sum()
     loss.backward()
-"""
+""",
+)
+FIX = Terminal(
+    ASSETS / "fix.svg",
+    "samedevice fix train.py",
+    """\
+import torch
+from torch import nn
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = nn.Linear(4, 2).to(device)
+total = torch.zeros(2)
+for batch in torch.randn(3, 8, 4):
+    out = model(batch)
+    out.sum().backward()
+    total += out.detach().mean(0)
+""",
+)
 _COLUMNS = 96
-_STYLES = {"+": "green", "- ": "red"}  # of the lines to change, by how they begin
+# Of the lines to change, by how they begin: those of an answer are indented, those of a diff are not.
+_STYLES = {r" *\+ |\+(?!\+)": "green", r" *- |-(?!-)": "red"}
 _SCREEN: ViewportSize = {"width": 760, "height": 900}
 _CARD: ViewportSize = {"width": 1200, "height": 630}
 
 
-def said() -> str:
-    """What the command prints, without the temporary folder and the lines with an address, which differs in a fork."""
+def said(terminal: Terminal) -> str:
+    """What a command prints, without the temporary folder and the lines with an address, which differs in a fork."""
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "train.py").write_text(PROGRAM, encoding="utf-8")
+        Path(folder, "train.py").write_text(terminal.program, encoding="utf-8")
         run = subprocess.run(
-            [sys.executable, "-m", "samedevice", "run", "train.py"],
+            [sys.executable, "-m", *terminal.command.split()],
             cwd=folder,
             env=os.environ | {"COLUMNS": str(_COLUMNS), "NO_COLOR": "1"},
             stdout=subprocess.PIPE,
@@ -63,17 +100,16 @@ def said() -> str:
         return re.sub("\n{3,}", "\n\n", "\n".join(line for line in printed if "https://" not in line))
 
 
-def terminal(printed: str) -> str:
-    """The SVG of a terminal with the command and what it printed."""
+def svg(terminal: Terminal, printed: str) -> str:
+    """The SVG of a terminal with its command and what it printed."""
     console = Console(record=True, width=_COLUMNS, file=io.StringIO(), color_system="truecolor", force_terminal=True)
-    console.print(Text(f"$ {COMMAND}", style="bold"))
+    console.print(Text(f"$ {terminal.command}", style="bold"))
     for line in printed.splitlines():
-        begins = line.strip()[:2]
-        style = next((style for begin, style in _STYLES.items() if begins.startswith(begin)), "")
+        style = next((style for begin, style in _STYLES.items() if re.match(begin, line)), "")
         console.print(Text(line, style="bold red" if line.startswith("RuntimeError") else style))
-    svg = console.export_svg(title=COMMAND, unique_id="terminal")
+    drawn = console.export_svg(title=terminal.command, unique_id="terminal")
     # rich leads to a font on another host; without it, the reader's own monospace is used.
-    return re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.S).replace("Fira Code, monospace", "monospace")
+    return re.sub(r"@font-face \{.*?\}\s*", "", drawn, flags=re.S).replace("Fira Code, monospace", "monospace")
 
 
 def traceback_of(printed: str) -> str:
@@ -113,8 +149,9 @@ def main() -> int:
     if not chromium:
         print("make pictures needs Chromium or Chrome, and none is installed here.", file=sys.stderr)
         return 2
-    printed = said()
-    TERMINAL.write_text(terminal(printed), encoding="utf-8")
+    printed = said(RUN)
+    for terminal, text in ((RUN, printed), (FIX, said(FIX))):
+        terminal.path.write_text(svg(terminal, text), encoding="utf-8")
     with tempfile.TemporaryDirectory() as site, sync_playwright() as playwright:
         subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "-q", "-d", site], cwd=ROOT, check=True)
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
@@ -128,7 +165,7 @@ def main() -> int:
         browser.close()
     store(PASTE_BOX, screenshot, "Text", text)
     store(CARD, card, "Source", drawing())
-    for made in (TERMINAL, PASTE_BOX, CARD):
+    for made in (RUN.path, FIX.path, PASTE_BOX, CARD):
         print(f"{made.relative_to(ROOT)}: {made.stat().st_size / 1000:.0f} kB")
     return 0
 

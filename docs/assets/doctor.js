@@ -14,7 +14,7 @@ export function explain(catalog, text) {
   if (!found) return { ...nothing, says: NOT_BLANK.test(text) ? UNKNOWN : EMPTY, ask: WHOLE };
   if (found.says) return { ...nothing, says: `This is not a device error. ${found.says}`, other: found };
   const { message, reads, place } = found;
-  const says = message.says.map((sentence) => filled(sentence, reads)).find(Boolean);
+  const says = saysOf(found);
   const ask = message.ask || (found.frames.length || LOOKS_LIKE_A_TRACEBACK.test(text) ? "" : TRACEBACK);
   const causes = rank(catalog, found);
   return { message, reads, says, causes, culprits: readCulprit(catalog, found, causes), place, other: null, ask };
@@ -58,12 +58,12 @@ function read({ messages, glued, other }, text) {
   const found = lastMessage(messages, joined, joined);
   // A terminal may have broken the message inside a word: then it reads on only where the break is cut out.
   const longer = lastMessage(glued, unbroken, unbroken.replaceAll(" ", ""));
-  const better = longer && (!found || (longer.message !== found.message && holds(longer, found)));
+  const better = longer && (!found || (longer.message !== found.message && contains(longer, found)));
   if (better) return reading(window, pieces, "", longer);
   return found ? reading(window, pieces, " ", found) : lastOther(other, joined);
 }
 
-const holds = (longer, shorter) => longer.match[0].replaceAll(" ", "").includes(shorter.match[0].replaceAll(" ", ""));
+const contains = (longer, shorter) => longer.match[0].replaceAll(" ", "").includes(shorter.match[0].replaceAll(" ", ""));
 
 /** The message that ends last in `line`. Of those that overlap it: what begins first, then the catalog's order. */
 function lastMessage(patterns, line, searched) {
@@ -131,6 +131,21 @@ function kind(device) {
   return device.includes("meta") ? "meta" : ACCELERATOR.test(device) ? "accelerator" : "cpu";
 }
 
+// ---- says.py
+
+/** What PyTorch is saying: in terms of the layer, where the failing line does not call the operation itself. */
+function saysOf({ message, reads, place }) {
+  const layers = message.layers.filter(({ when }) => holds(when, reads)).map(({ says }) => says);
+  const called = layers.length && new RegExp(`\\b${reads.op}_? ?\\(`, "u").test(place?.code ?? "");
+  return [...(called ? [] : layers), ...message.says].map((sentence) => filled(sentence, reads)).find(Boolean);
+}
+
+/** Whether what was read matches all conditions. */
+function holds(when, reads) {
+  const matches = ([name, want]) => new RegExp(`^(?:${want})$`, "u").test(reads[name] ?? "");
+  return Object.entries(when).every(matches);
+}
+
 // ---- rank.py
 
 const SHOWN = 5;
@@ -146,8 +161,7 @@ function rank(catalog, found) {
   for (const possible of message.causes) {
     const pairs = catalog.causes[possible.id].between;
     if (pairs.length && reads.between && !pairs.includes(reads.between)) continue;
-    const matches = ([name, want]) => new RegExp(`^(?:${want})$`, "u").test(reads[name] ?? "");
-    if (!Object.entries(possible.when).every(matches)) continue;
+    if (!holds(possible.when, reads)) continue;
     if (!points.has(possible.id)) {
       points.set(possible.id, 0);
       because.set(possible.id, []);

@@ -9,10 +9,11 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
     from samedevice.doctor import explain as explain
+    from samedevice.doors.install import install as install
     from samedevice.placement import where as where
     from samedevice.simulation import simulate_cuda as simulate_cuda
 
-__all__ = ["explain", "simulate_cuda", "where"]
+__all__ = ["explain", "install", "simulate_cuda", "where"]
 
 
 def __getattr__(name: str) -> Any:
@@ -20,6 +21,10 @@ def __getattr__(name: str) -> Any:
         from samedevice.doctor import explain
 
         return explain
+    if name == "install":
+        from samedevice.doors.install import install
+
+        return install
     if name == "where":
         from samedevice.placement import where
 

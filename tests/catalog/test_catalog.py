@@ -28,6 +28,7 @@ raised = "flux.cpp"
 says = ["The flux of {device} differs.", "Fluxes differ."]
 patterns = ['the flux of (?P<device>\w{1,9}) differs from all others']
 texts = [{torch = "2.13.0", text = "the flux of cpu differs from all others"}]
+layers = [{when = {device = "c.."}, says = "The layer's flux is on {device}."}]
 base = "flux"
 causes = [{id = "old_flux", points = 1, when = {device = "c.u"}, because = "It is on {device}."}]
 
@@ -254,6 +255,8 @@ MISTAKES = [
     ("code not closed", F, '"Fluxes differ."', '"`Fluxes differ."', "SD999", "says 2", "a ` is not closed"),
     ("an empty title", F, '"The flux differs"', '""', "SD999", "title", "empty"),
     ("an empty sentence", F, '"Fluxes differ."', '""', "SD999", "says 2", "empty"),
+    ("a layer on no name", F, 'device = "c.."', 'devise = "c.."', "SD999", "layers 1, when, devise", "mean device?"),
+    ("a layer of no name", F, "flux is on {device}", "flux is on {op}", "SD999", "layers 1, says", "{op} is read by no"),
     ("a text of no release", F, 'torch = "2.13.0"', 'torch = ""', "SD999", "texts 1, torch", "name the release, or any"),
     ("no text", F, '[{torch = "2.13.0", text = "the flux of cpu differs from all others"}]', "[]", "SD999", "texts", "empty"),
     ("a cause that is not there", F, 'id = "old_flux"', 'id = "old_fluxx"', "SD999", "causes 1, id", "do you mean old_flux?"),

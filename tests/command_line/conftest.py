@@ -12,7 +12,7 @@ Process = subprocess.CompletedProcess[str]
 # What a shell, or the run of these tests itself, might have set.
 SETTINGS = (
     *("CUDA_VISIBLE_DEVICES", "RANK", "LOCAL_RANK", "WORLD_SIZE", "TORCHELASTIC_RUN_ID"),
-    *("PYTHONSAFEPATH", "COLUMNS"),
+    *("PYTHONSAFEPATH", "COLUMNS", "SAMEDEVICE_GPUS", "LOCAL_WORLD_SIZE", "TORCHELASTIC_ERROR_FILE"),
 )
 
 

@@ -9,6 +9,10 @@ import sys
 import pytest
 
 from samedevice import explain
+from samedevice.catalog import load
+from samedevice.doctor import site_addresses
+from samedevice.doctor.pages import page
+from samedevice.doctor.report import terminal_width
 from samedevice.doors.cli import main
 
 TEXT = (
@@ -47,24 +51,45 @@ def test_what_is_no_device_error_we_know_has_exit_code_1(capsys, here, text):
 
 
 @pytest.mark.parametrize("asked", ["SD001", "sd001"])
-def test_an_id_shows_pytorchs_text_its_causes_and_its_page(capsys, asked):
+def test_an_id_prints_the_page_of_its_message(capsys, asked):
     assert main(["explain", asked]) == 0
     out, err = capsys.readouterr()
     assert err == ""
+    assert out == page(load().messages["SD001"], terminal_width())
     assert out.startswith("SD001: Expected all tensors to be on the same device")
-    for part in ("    Expected all tensors to be on the same device, but got", "Most likely: ", "/errors/sd001/"):
+    for part in ("    Expected all tensors to be on the same device, but got", "Most likely: ", "explain ID`"):
         assert part in out
-    assert "paste" not in out
 
 
-def test_every_id_is_explained():
-    from samedevice.catalog import load
-    from samedevice.doors import cli
+def test_an_answer_names_the_command_that_prints_the_page(capsys, here):
+    assert main(["explain", TEXT]) == 0
+    *_, last = capsys.readouterr().out.splitlines()
+    label, _, command = last.partition(": ")
+    assert label == "More"
+    name, *arguments = shlex.split(command)
+    assert (name, main(arguments)) == ("samedevice", 0)
+    assert capsys.readouterr().out.startswith("SD001: ")
 
+
+def test_the_id_of_a_cause_prints_its_page(capsys):
+    assert main(["explain", "input_not_moved"]) == 0
+    assert capsys.readouterr() == (page(load().causes["input_not_moved"], terminal_width()), "")
+
+
+def test_the_columns_of_the_terminal_are_those_of_a_page(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    assert main(["explain", "SD031"]) == 0
+    prose = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("    ")]
+    assert 50 < max(map(len, prose)) <= 60
+
+
+def test_machines_read_the_newest_wording_of_a_message(capsys):
     for id_ in load().messages:
-        heading, diagnosis = cli._of_id(id_)
-        assert diagnosis.message is not None
-        assert (diagnosis.message.id, heading.split(":")[0]) == (id_, id_)
+        assert main(["explain", id_, "--json"]) == 0
+        data = json.loads(capsys.readouterr().out)
+        assert (data["message"]["id"], data["ask"]) == (id_, "")
+    assert main(["explain", "SD030", "--output-format", "github"]) == 0
+    assert capsys.readouterr().out.startswith("::error title=SD030%3A ")
 
 
 def test_a_file_named_like_an_id_wins_and_that_is_said(capsys, here):
@@ -95,14 +120,23 @@ def test_a_text_that_is_no_device_error_is_no_misuse(capsys, text):
     assert capsys.readouterr() == (str(explain(text)), "")
 
 
-def test_json_has_what_a_machine_needs(capsys, here):
+def test_json_has_the_address_of_a_page_once_there_is_one(capsys, monkeypatch):
+    monkeypatch.setattr(site_addresses, "REPOSITORY", "https://github.com/some_name/any-name")
+    assert main(["explain", "--json", TEXT]) == 0
+    assert (
+        json.loads(capsys.readouterr().out)["message"]["page"] == "https://some_name.github.io/any-name/errors/sd001/"
+    )
+
+
+def test_json_has_what_a_machine_needs(capsys, here, monkeypatch):
+    monkeypatch.setattr(site_addresses, "REPOSITORY", f"https://github.com/{site_addresses._NOBODY}/any-name")
     frame = f'Traceback (most recent call last):\n  File "train.py", line 12, in step\n    y = layer(x)\n{TEXT}'
     (here / "job.log").write_text(frame)
     assert main(["explain", "--json", "job.log"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert list(data) == ["schema", "message", "says", "reads", "place", "culprits", "causes", "other", "ask"]
     assert data["message"]["id"] == "SD001"
-    assert data["message"]["page"].endswith("/errors/sd001/")
+    assert data["message"]["page"] is None
     assert (data["reads"]["argument"], data["reads"]["device"], data["reads"]["others"]) == ("mat1", "cpu", "cuda:0")
     assert data["place"] == {"file": "train.py", "line": 12, "function": "step", "code": "y = layer(x)"}
     assert data["causes"][0]["id"] == "input_not_moved"
@@ -152,6 +186,7 @@ def test_json_of_what_is_not_recognised_is_json_too(capsys, here):
         (["my training job.log"], ["there is no file 'my training job.log'", "into quotes"]),
         (["x" * 5000], ["there is no file"]),
         (["SD999"], ["SD999", "from SD001 to SD"]),
+        (["input_not_moved", "--json"], ["a cause is no error", "samedevice explain input_not_moved"]),
         (["."], ["'.' is a directory"]),
         (["a", "b"], ["unrecognized arguments: b"]),
         (["--jso"], ["--jso", "samedevice explain --help"]),

@@ -224,7 +224,7 @@ def test_a_device_error_is_explained_before_its_traceback_in_a_thread_too(python
     run = python(*RUN, "train.py")
     assert (run.returncode, run.stdout) == (1, "")
     begins, _, rest = run.stderr.partition("\n")
-    assert begins == "samedevice: 2 simulated GPUs, on the CPU."
+    assert begins == "samedevice: 1 simulated GPU, on the CPU (--gpus 2 for two)."
     diagnosis, _, rest = rest.partition("Exception in thread worker:\nTraceback (most recent call last):\n")
     assert "`self.scale`" in diagnosis
     thread, _, rest = rest.partition("and cpu!\n")
@@ -301,7 +301,7 @@ def test_a_folder_with_spaces_and_umlauts_is_named_in_any_encoding(python, tmp_p
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="what is printed has the forked worker's line")
 def test_an_unchanged_script_with_workers_classes_and_settings_of_its_own_runs(python, tmp_path):
     (tmp_path / "train.py").write_text(UNCHANGED)
-    run = python("-W", "ignore", *RUN, "train.py")
+    run = python("-W", "ignore", *RUN, "--gpus", "2", "train.py")
     assert run.stdout.splitlines() == [
         "cuda:0 ['__mp_main__', '__mp_main__'] [1, 1]",
         "cuda:0 ['__main__', '__main__'] [1, 1]",
@@ -340,12 +340,15 @@ import train
 def test_the_summary_says_what_moved_and_where_and_full_shows_all_of_a_traceback(python, tmp_path):
     (tmp_path / "moves.py").write_text(MOVES)
     (tmp_path / "train.py").write_text(BROKEN)
-    on_a_real_gpu = "import sys, samedevice.doors.run as run; run._real_gpus = lambda: 1; "
+    on_a_real_gpu = "import sys, samedevice.doors.simulated as simulated; simulated._real_gpus = lambda: 1; "
     on_a_real_gpu += "from samedevice.doors.cli import main; sys.exit(main())"
     run = python("-c", on_a_real_gpu, "run", "--full", "--summary", "--gpus", "3", "moves.py")
     assert run.returncode == 1
     begins, _, rest = run.stderr.partition("\n")
-    assert begins == "samedevice: 3 simulated GPUs, on the CPU; 1 real GPU of this machine stays unused."
+    assert (
+        begins
+        == "samedevice: 3 simulated GPUs, on the CPU; 1 real GPU of this machine stays unused without --gpus real."
+    )
     *before, after = run.stdout.splitlines()
     assert before == ["['no GPU was used: everything ran on the CPU.']", "['no tensor moved between devices.']"]
     moved = [
@@ -394,7 +397,7 @@ def test_with_the_cpus_generator_a_run_has_the_cpus_numbers_digit_by_digit(pytho
     plain, run = python("train.py", CUDA_VISIBLE_DEVICES=""), python(*RUN, "--rng", "cpu", "train.py")
     assert run.returncode == plain.returncode == 0, run.stderr
     assert run.stdout == plain.stdout
-    assert run.stderr == "samedevice: 2 simulated GPUs, on the CPU, with the CPU's random numbers.\n"
+    assert run.stderr == "samedevice: 1 simulated GPU, on the CPU, with the CPU's random numbers (--gpus 2 for two).\n"
     assert python(*RUN, "train.py").stdout != plain.stdout
 
 
@@ -407,10 +410,10 @@ exec(compile("torch.ones(3).to('cuda:1')", "<generated>", "exec"))
 
 def test_the_summary_names_the_line_that_ran_a_text_and_standard_input_in_words(python, tmp_path):
     (tmp_path / "train.py").write_text(IN_A_STRING)
-    run = python(*RUN, "--summary", "train.py")
+    run = python(*RUN, "--gpus", "2", "--summary", "train.py")
     assert "cpu to cuda:0: 1 tensor, 12 B; at train.py, line 3\n" in run.stderr
     assert "cpu to cuda:1: 1 tensor, 12 B; at train.py, line 4\n" in run.stderr
-    run = python(*RUN, "--summary", "-", input=IN_A_STRING)
+    run = python(*RUN, "--gpus", "2", "--summary", "-", input=IN_A_STRING)
     assert "cpu to cuda:0: 1 tensor, 12 B; at standard input, line 3\n" in run.stderr
 
 

@@ -8,8 +8,11 @@ import pytest
 
 from samedevice import explain
 from samedevice.catalog import load
+from samedevice.doctor import fix_json
 from samedevice.doctor.annotations import as_annotations
 from samedevice.doctor.diagnosis_json import SCHEMA, as_data
+from samedevice.doctor.edits import Edit
+from samedevice.doctor.fixing import Failure, Fix, Run, State
 from samedevice.doors.cli import main
 
 RUN = ("-m", "samedevice", "run")
@@ -29,6 +32,24 @@ def strict(form):
         closed = {"additionalProperties": False} if "properties" in form and "additionalProperties" not in form else {}
         return {key: strict(value) for key, value in form.items()} | closed
     return [strict(value) for value in form] if isinstance(form, list) else form
+
+
+def test_what_fix_reached_has_the_published_form():
+    published = json.loads((Path(__file__).parents[2] / "docs/assets/fix.schema.json").read_text("utf-8"))
+    jsonschema.Draft202012Validator.check_schema(published)
+    diagnosis = json.loads(json.dumps(as_data(explain(TEXT))))
+    edit = Edit("train.py", 3, "replace", "x = y", "step", "x = z")
+    fix = Fix({"expression": "x", "device": "cpu", "cause": "input_not_moved"}, "SD002", (edit,), (), frozenset())
+    failure = Failure("test_a", "RuntimeError", "Expected", (("train.py", 3),), diagnosis)
+    states = [
+        State({}, run=Run((), 0, 1.0), runs=1),
+        State({}, (fix,), Run((failure,), 1, 1.0), 3, ((fix, "it did not help"),)),
+    ]
+    for state in states:
+        data = json.loads(json.dumps(fix_json.as_data(state, "", written=False)))
+        assert data["schema"] == published["properties"]["schema"]["const"] == fix_json.SCHEMA
+        jsonschema.Draft202012Validator(published).validate(data)
+        assert set(data) == set(published["properties"])
 
 
 @pytest.fixture(scope="module")

@@ -111,7 +111,7 @@ def test_how_many_gpus_a_machine_has_is_cut_from_an_error():
 
 def test_what_a_command_prints_is_the_same_on_every_machine():
     from_a_terminal = (
-        "samedevice: 2 simulated GPUs, on the CPU; 1 real GPU of this machine stays unused.\r\n"
+        "samedevice: 2 simulated GPUs, on the CPU; 1 real GPU of this machine stays unused without --gpus real.\r\n"
         '  File "/private/tmp/samedevice-lesson-k3_9xa/train.py", line 18, in train\r\n'
         "/tmp/a b/samedevice-lesson-abc/train.py:18: in train\r\n"
         "1 failed, 1 passed in 71.23s (0:01:11)\r\n"

@@ -54,6 +54,13 @@ def test_an_unknown_choice_is_one_sentence(run_session):
     assert session.code == pytest.ExitCode.USAGE_ERROR
 
 
+@pytest.mark.parametrize("options", [[], ["-q"], ["--no-header"], ["-qq"]])
+def test_real_gpus_alone_forbid_the_option_and_it_is_said_once(run_session, options):
+    session = run_session(EMPTY, "--simulate-cuda", "2", *options, SAMEDEVICE_GPUS="real")
+    assert session.out.count("samedevice: no simulated GPUs, as SAMEDEVICE_GPUS=real forbids --simulate-cuda.") == 1
+    assert session.code == pytest.ExitCode.OK
+
+
 MISSING = [
     (
         "raise ModuleNotFoundError(\"No module named 'torch'\", name='torch')",

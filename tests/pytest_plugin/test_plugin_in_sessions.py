@@ -222,7 +222,7 @@ def test_a_device_error_of_a_doctest_is_diagnosed(session):
     assert first == f"{session.folder / 'test_fails.py'}, line {line}, in the doctest test_fails.example"
     assert second == '    torch.ones(2, device="cuda") + batch'
     assert "`batch` is on cpu." in report["said"]  # doctest has forgotten its values
-    assert "More about SD002" in report["said"]
+    assert "More: samedevice explain SD002" in report["said"]
 
 
 def test_the_traceback_ends_as_on_cuda_and_the_diagnosis_stands_below_it(session):

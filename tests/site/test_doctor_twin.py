@@ -104,6 +104,7 @@ def test_the_page_reads_failing_lines_as_python_reads_them(visit):
         texts[f"{name}, underlined"] = f"{FRAME}    {line}\n    {' ' * number}^^^^^^^^^^^^^\n{message}"
         texts[f"{name}, in a library"] = LIBRARY + message
         texts[f"{name}, in prose"] = f"I get this:\n> loss = F.mse_loss(self.net(x), y) + torch.zeros(3)\n{message}"
+        texts[f"{name}, by its name"] = f"{FRAME}    y = torch.addmm(b, x, w)\n{message}"
         texts[f"{name}, thrown away"] = f"{FRAME}    images.to(device)\n    y = f(images)\n{message}"
     found = [found_by_python(text) for text in texts.values()]
     assert sum(bool(one["culprits"]) for one in found) > 60

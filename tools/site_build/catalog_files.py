@@ -10,11 +10,11 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 
 from samedevice.catalog import load
 from samedevice.doctor.catalog_json import exported
+from samedevice.doctor.pages.message_causes import Causes, causes_of
 from site_build.cause_pages import cause_pages
 from site_build.claims_page import PLACE, claims_page
 from site_build.error_index import INDEX, error_index
 from site_build.error_pages import error_pages
-from site_build.message_causes import Causes, causes_of
 from site_build.navigation import places
 
 _read: frozenset[tuple[str, int]] = frozenset()  # the files of the catalog as they were when it was read

@@ -6,10 +6,10 @@ the lesson that raises and fixes it, and the messages that it can cause. Some of
 
 from mkdocs.structure.files import Files
 
-from samedevice.catalog import Cause, Message, load
+from samedevice.catalog import Cause, load
+from samedevice.doctor.pages.message_causes import Causes, cases_of, messages_of
 from site_build.failure_pictures import FAILURES, failure_picture
 from site_build.front_matter import beginning, fix_in_words, front_matter
-from site_build.message_causes import Causes
 from site_build.templating import templates
 
 INDEX = "causes/index.md"
@@ -37,7 +37,7 @@ def cause_pages(site: Files, causes: dict[str, Causes]) -> dict[str, str]:
 
 def _page(cause: Cause, site: Files, causes: dict[str, Causes]) -> str:
     lesson = site.get_file_from_path(f"notebooks/{cause.lesson}.ipynb")
-    messages = sorted(_messages(cause, causes), key=lambda message: (-message.reports, message.id))
+    messages = messages_of(cause, causes)
     named = _NAMED if len(messages) > _NAMED + 1 else len(messages)  # a fold for one would hide what fits in its row
     title = cause.title.replace("`", "")
     return (
@@ -49,7 +49,7 @@ def _page(cause: Cause, site: Files, causes: dict[str, Causes]) -> str:
             picture=failure_picture(cause.id) if cause.id in FAILURES else None,
             lesson=load().lessons[cause.lesson] if lesson else None,
             wider=load().causes.get(cause.within),
-            cases=_cases(cause),
+            cases=cases_of(cause),
             named=messages[:named],
             others=messages[named:],
         )
@@ -58,14 +58,6 @@ def _page(cause: Cause, site: Files, causes: dict[str, Causes]) -> str:
 
 def _description(cause: Cause) -> str:
     return f"Fix: {fix_in_words(cause, 90)} ({beginning(cause.why.replace('`', ''), 110)})"
-
-
-def _messages(cause: Cause, causes: dict[str, Causes]) -> list[Message]:
-    return [load().messages[name] for name, listed in causes.items() if cause.id in listed.ids]
-
-
-def _cases(cause: Cause) -> list[Cause]:
-    return [case for case in load().causes.values() if case.within == cause.id]
 
 
 def _index_page() -> str:
@@ -80,7 +72,7 @@ def _index_page() -> str:
                 "Why PyTorch raises device errors. For each cause: the lines to change, and how to check it.",
             ),
             groups=groups,
-            cases=_cases,
+            cases=cases_of,
         )
     )
 

@@ -5,16 +5,15 @@ the lines to change. The other causes are rows that lead to pages of their own (
 anchor of its row. In search, search_entries stands for the pages.
 """
 
-import itertools
 import re
 
 from samedevice.catalog import Message, load
+from samedevice.doctor.pages.message_causes import Causes
+from samedevice.doctor.pages.wordings import wordings
 from site_build.escaping import escaped, sentences
 from site_build.front_matter import beginning, fix_in_words, front_matter
-from site_build.message_causes import Causes
 from site_build.templating import templates
 
-_OPEN = 400  # characters of wordings that stand open; those after them are folded
 _DESCRIPTION = 220  # characters: search engines show no more
 _SOURCE = re.compile(r"(?<![\w/])(?:aten|c10|torch|torchgen)/[\w./-]+\.\w+")  # a file of PyTorch's repository
 _MAIN = "https://github.com/pytorch/pytorch/blob/main/"
@@ -37,7 +36,7 @@ def error_pages(causes: dict[str, Causes]) -> dict[str, str]:
 
 
 def _page(message: Message, causes: Causes) -> str:
-    shown, folded = _wordings(message.texts)
+    shown, folded = wordings(message.texts)
     title = f"{beginning(message.texts[0]['text'], 70)} ({message.id})"
     return (
         templates()
@@ -65,25 +64,6 @@ def _description(message: Message, causes: Causes) -> str:
 def _breakable(title: str) -> str:
     """Let names break after an underscore: a phone's screen is narrower than some."""
     return escaped(title).replace("&#95;", "&#95;<wbr>")
-
-
-def _wordings(texts: list[dict[str, str]]) -> tuple[list[tuple[str, list[str]]], list[tuple[str, list[str]]]]:
-    """Return each text once, under the releases that have it: first those that stand open, then the others."""
-    releases: dict[str, list[str]] = {}
-    for text in texts:
-        releases.setdefault(text["text"], []).append(text["torch"])
-    groups = [(_release(torch), list(same)) for torch, same in itertools.groupby(releases, key=releases.__getitem__)]
-    lengths = itertools.accumulate(sum(map(len, same)) for _, same in groups)
-    is_open = [number == 0 or length <= _OPEN for number, length in enumerate(lengths)]
-    return groups[: sum(is_open)], groups[sum(is_open) :]
-
-
-def _release(torch: list[str]) -> str:
-    """Write the line above a text; the catalog's releases may be "any", "2.13.0", "up to 1.13" or "torch_npu"."""
-    name = ", as in ".join(torch)
-    if name == "any":
-        return "Any release"
-    return name if name.startswith("torch") else f"torch{' ' if name[0].isdigit() else ', '}{name}"
 
 
 def _raised(place: str) -> str:

@@ -31,6 +31,7 @@ __all__ = [
     "Clue",
     "DeviceRule",
     "Devices",
+    "InLayer",
     "Lesson",
     "Message",
     "Operation",
@@ -57,6 +58,17 @@ class Possible:
 
 
 @dataclass(frozen=True)
+class InLayer:
+    """What a message says of an operation that PyTorch calls inside a layer, whose reader sees the layer alone.
+
+    It holds as a cause does, by `when`; `says` is a sentence with {names}.
+    """
+
+    when: dict[str, str]
+    says: str
+
+
+@dataclass(frozen=True)
 class Message:
     """One text of PyTorch's, or a family of texts that say the same.
 
@@ -67,9 +79,10 @@ class Message:
     rest, or the second printed), `method` or `op`, and any further name that `says` uses. From these follow `op` (of
     `wrapper_CUDA__index_select`: index_select), `device_kind` and `others_kind` (cpu, accelerator or meta) and
     `between` ("cpu and accelerator", "two accelerators", "meta"). `says` are sentences with {names}: the first whose
-    names were all read is used. `texts` are the whole texts by release of torch, newest first. `note` says how the
-    text misleads; `ask` what to paste where the message alone says little. `examples` are tests: `text`, what it
-    `reads`, and the cause that comes `first`.
+    names were all read is used. Those of `layers` come before them, where the reader's line does not call the operation
+    itself: they speak of a layer's input and weights, not of arguments that the reader did not write. `texts` are the
+    whole texts by release of torch, newest first. `note` says how the text misleads; `ask` what to paste where the
+    message alone says little. `examples` are tests: `text`, what it `reads`, and the cause that comes `first`.
     """
 
     id: str
@@ -80,6 +93,7 @@ class Message:
     patterns: list[str]
     texts: list[dict[str, str]]
     base: str = ""
+    layers: list[InLayer] = field(default_factory=list)
     causes: list[Possible] = field(default_factory=list)
     note: str = ""
     ask: str = ""
@@ -261,8 +275,11 @@ def load() -> Catalog:
     for name, file in sorted(message_files().items()):
         row = content(file)
         causes = [*row.pop("causes", []), *bases.get(row.get("base", ""), [])]
+        layers = [InLayer(**layer) for layer in row.pop("layers", [])]
         examples = row.pop("example", [])
-        messages[name] = Message(**row, id=name, causes=[Possible(**cause) for cause in causes], examples=examples)
+        messages[name] = Message(
+            **row, id=name, layers=layers, causes=[Possible(**cause) for cause in causes], examples=examples
+        )
     rules = rows("factories.toml", "rule")
     return Catalog(
         messages=messages,

@@ -48,6 +48,7 @@ def _messages(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
             if not text["torch"].strip():
                 yield row.mistake(f"texts {number}, torch", "empty: name the release, or any")
         yield from _says(row, keys["says"], names)
+        yield from _layers(row, keys.get("layers", []), names)
         yield from prose(row, "title", "note", "ask")
         yield from pairs(row)
         yield from _possible(row, keys.get("causes", []), names, rows)
@@ -67,6 +68,12 @@ def _says(row: Row, sentences: list[str], names: set[str]) -> Iterator[Mistake]:
             yield row.mistake(f"says {number}", "does for any text, so the sentences after it are never used")
     if sentences and _wanted(sentences[-1]):
         yield row.mistake(f"says {len(sentences)}", "the last must do for any text: add one without {names}")
+
+
+def _layers(row: Row, layers: list[dict[str, Any]], names: set[str]) -> Iterator[Mistake]:
+    for number, layer in enumerate(layers, 1):
+        yield from _when(row, f"layers {number}", layer["when"], names)
+        yield from _sentence(row, f"layers {number}, says", layer["says"], names)
 
 
 def _subjects(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
@@ -97,13 +104,17 @@ def _possible(
             yield row.mistake(
                 f"{where}, id", f"there is no cause {cause['id']!r} in causes.toml{near(cause['id'], known)}"
             )
-        for name, pattern in cause.get("when", {}).items():
-            if name not in names:
-                yield row.mistake(f"{where}, when, {name}", f"no pattern reads it{near(name, names)}")
-            # An empty pattern holds where the message does not say it.
-            if pattern and (wrong := pattern_mistake(pattern)):
-                yield row.mistake(f"{where}, when, {name}", wrong)
+        yield from _when(row, where, cause.get("when", {}), names)
         yield from _sentence(row, f"{where}, because", cause.get("because", ""), names)
+
+
+def _when(row: Row, where: str, when: dict[str, str], names: set[str]) -> Iterator[Mistake]:
+    for name, pattern in when.items():
+        if name not in names:
+            yield row.mistake(f"{where}, when, {name}", f"no pattern reads it{near(name, names)}")
+        # An empty pattern holds where the message does not say it.
+        if pattern and (wrong := pattern_mistake(pattern)):
+            yield row.mistake(f"{where}, when, {name}", wrong)
 
 
 def _clues(rows: dict[type, list[Row]]) -> Iterator[Mistake]:

@@ -15,6 +15,7 @@ from samedevice.catalog import (
     Claim,
     Clue,
     DeviceRule,
+    InLayer,
     Lesson,
     Message,
     Operation,
@@ -39,7 +40,22 @@ class _Example:
     first: str = ""
 
 
-_KINDS = (Base, _Text, _Example, Possible, Message, Subject, Clue, Cause, Other, Claim, Lesson, Operation, DeviceRule)
+_KINDS = (
+    Base,
+    _Text,
+    _Example,
+    Possible,
+    InLayer,
+    Message,
+    Subject,
+    Clue,
+    Cause,
+    Other,
+    Claim,
+    Lesson,
+    Operation,
+    DeviceRule,
+)
 # The keys of an entry and their types: those of its dataclass, and what `load` makes of them.
 _KEYS: dict[type, dict[str, Any]] = {kind: get_type_hints(kind) for kind in _KINDS}
 _KEYS[Message] |= {"texts": list[_Text], "example": list[_Example]}

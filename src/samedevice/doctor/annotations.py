@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from samedevice.doctor.diagnosis_json import line_of
-from samedevice.doctor.report import changed_lines
-from samedevice.doctor.site_addresses import error_page
+from samedevice.doctor.report import changed_lines, command
 
 if TYPE_CHECKING:
     from samedevice.doctor.diagnosis import Diagnosis
@@ -34,15 +33,15 @@ def as_annotations(diagnosis: "Diagnosis", folder: Path | None = None) -> str:
     if diagnosis.message is None:
         return ""
     folder = folder or Path.cwd()
-    page = f"More: {error_page(diagnosis.message.id)}"
+    more = f"More: {command(diagnosis.message.id)}"
     told = [
-        (line_of(culprit, diagnosis), [culprit.sentence or diagnosis.says, *changed_lines(culprit), page])
+        (line_of(culprit, diagnosis), [culprit.sentence or diagnosis.says, *changed_lines(culprit), more])
         for culprit in diagnosis.culprits[:_SHOWN]
     ]
     if not told:
         place = (diagnosis.place.file, diagnosis.place.line) if diagnosis.place else ("", 0)
         likely = [f"Most likely: {cause.title}." for cause in diagnosis.causes[:1]]
-        told = [(place, [diagnosis.says, *likely, page])]
+        told = [(place, [diagnosis.says, *likely, more])]
     title = f"{diagnosis.message.id}: {diagnosis.message.title}"
     return "".join(f"{_command(*place, title, lines, folder)}\n" for place, lines in told)
 

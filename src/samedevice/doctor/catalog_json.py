@@ -19,6 +19,7 @@ def exported() -> dict[str, Any]:
             {
                 "id": message.id,
                 "title": message.title,
+                "layers": [{"when": layer.when, "says": layer.says} for layer in message.layers],
                 "says": message.says,
                 "note": message.note,
                 "ask": message.ask,

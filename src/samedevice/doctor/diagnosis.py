@@ -93,7 +93,7 @@ class Diagnosis:
         return as_text(self, whole=True)
 
     def relocated(self, where: Callable[[str, int], tuple[str, int]]) -> "Diagnosis":
-        """Return it with other files and lines, such as the cell for the temporary file that IPython compiled it from.
+        """Return it with other files and lines, such as those of a docstring for its example.
 
         Args:
             where: what gives the file and the line to show, from the ones that Python has.

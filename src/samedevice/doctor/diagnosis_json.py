@@ -38,7 +38,7 @@ def as_data(diagnosis: "Diagnosis") -> dict[str, Any]:
             {name: getattr(cause, name) for name in ("id", "case", "title", "because", "why", "fix", "lesson")}
             for cause in diagnosis.causes
         ],
-        "other": other and {"id": other.id, "title": other.title, "page": other.link},
+        "other": other and {"id": other.id, "title": other.title, "page": other.link or None},
         "ask": diagnosis.ask,
     }
 

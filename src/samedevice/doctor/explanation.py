@@ -7,7 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from samedevice.catalog import Other, load
+from samedevice.doctor.carried import carried
 from samedevice.doctor.causes.registry import registered
+from samedevice.doctor.cells import in_cells
 from samedevice.doctor.diagnosis import Culprit, Diagnosis
 from samedevice.doctor.edits import Edit
 from samedevice.doctor.examine import find_culprits
@@ -15,8 +17,9 @@ from samedevice.doctor.simulated_class import known_difference
 from samedevice.doctor.simulation_limit import limit
 from samedevice.doctor.source_at_hand import read_sources
 from samedevice.doctor.text.line_fix import line_fix
-from samedevice.doctor.text.rank import LikelyCause, filled, rank
+from samedevice.doctor.text.rank import LikelyCause, rank
 from samedevice.doctor.text.read import Reading, read
+from samedevice.doctor.text.says import says
 from samedevice.introspect import exceptions
 from samedevice.introspect.namespaces import plain
 from samedevice.introspect.tracebacks import last_error, traceback_text
@@ -51,14 +54,14 @@ def explain(error: str | bytes | BaseException | None = None) -> Diagnosis:
         if error is None:
             return Diagnosis(None, _NO_ERROR)
     if isinstance(error, BaseException):
-        return _of_exception(error)
+        return in_cells(_of_exception(error))
     if isinstance(error, bytes):
         error = _decoded(error)
     if not isinstance(error, str):
         raise TypeError(
             f"explain() takes an exception or the text of one, as str or bytes, not {type(error).__name__}."
         )
-    return _of_text(plain(error))
+    return in_cells(_of_text(plain(error)))
 
 
 def explain_log(log: bytes, folder: Path | None) -> Diagnosis:
@@ -101,7 +104,7 @@ def _of_text(error: str) -> Diagnosis:
     causes = rank(found)
     return Diagnosis(
         message,
-        next(filter(None, (filled(sentence, found.reads) for sentence in message.says))),
+        says(found),
         causes,
         _read_culprit(found, causes),
         reads=found.reads,
@@ -138,6 +141,8 @@ def _read_culprit(found: Reading, causes: Sequence[LikelyCause]) -> tuple[Culpri
 
 def _of_exception(error: BaseException) -> Diagnosis:
     """Diagnose the first device error among an error and those that it was raised from."""
+    if (elsewhere := next(filter(None, map(carried, exceptions.chain(error))), None)) is not None:
+        return elsewhere
     diagnoses = [(cause, _of_message(cause)) for cause in exceptions.chain(error)]
     error, diagnosis = next((pair for pair in diagnoses if pair[1].message), diagnoses[0])
     diagnosis = limit(error, replace(diagnosis, ask="", culprits=()))

@@ -8,16 +8,15 @@ import difflib
 import html
 import re
 import shutil
-import sys
-import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from samedevice.catalog import Cause, load
-from samedevice.doctor.site_addresses import error_page, issue_form, site
+from samedevice.doctor.site_addresses import error_page, issue_form
 from samedevice.doctor.text.traceback import Frame
+from samedevice.doctor.wrapping import wrapped
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -51,7 +50,11 @@ class Section:
 
 @dataclass(frozen=True)
 class Outline:
-    """What is shown, in this order: `first` are labelled sentences like `details`, for what cannot wait."""
+    """What is shown, in this order: `first` are labelled sentences like `details`, for what cannot wait.
+
+    `command` prints the page of the message. `read_on` is a page of other people's, and `on_site` the address and the
+    name of one of ours, which only HTML leads to.
+    """
 
     place: str
     code: list[str]
@@ -60,7 +63,9 @@ class Outline:
     sections: list[Section]
     other_causes: list[str]
     details: list[tuple[str, str]]
-    links: list[tuple[str, str]]
+    command: str
+    read_on: str
+    on_site: tuple[str, str] | None
     is_looked_up: bool
 
 
@@ -85,7 +90,9 @@ def outline(diagnosis: "Diagnosis") -> Outline:
             *([("Note", diagnosis.note)] if diagnosis.note else []),
             *([] if at_once else ask),
         ],
-        links=_links(diagnosis),
+        command=command(message.id) if message and not diagnosis.other else "",
+        read_on=diagnosis.other.link if diagnosis.other else "",
+        on_site=_on_site(diagnosis),
         is_looked_up=is_looked_up,
     )
 
@@ -93,33 +100,30 @@ def outline(diagnosis: "Diagnosis") -> Outline:
 def _place(place: Frame) -> str:
     """Say where the failing line stands, as far as that is known: "train.py, line 12, in main"."""
     function = "" if place.function.startswith("<") else place.function
-    parts = (_shown(place.file), place.line and f"line {place.line}", function and f"in {function}")
+    parts = (place.file, place.line and f"line {place.line}", function and f"in {function}")
     return ", ".join(str(part) for part in parts if part)
 
 
-def _links(diagnosis: "Diagnosis") -> list[tuple[str, str]]:
-    """Return where to read on: the page of the error, or the form for an unknown one."""
+def command(id_: str) -> str:
+    """Return the command that prints the page of a message or of a cause."""
+    return f"samedevice explain {id_}"
+
+
+def _on_site(diagnosis: "Diagnosis") -> tuple[str, str] | None:
+    """Return the page of the error, or the form for an unknown one, with its name; None until there is a site."""
     if diagnosis.other:
-        return [("Read on", diagnosis.other.link)]
+        return None
     if diagnosis.message:
-        return [(f"More about {diagnosis.message.id}", error_page(diagnosis.message.id))]
-    return [("If it is a device error, tell us", issue_form(diagnosis.text))] if diagnosis.text.strip() else []
+        address, name = error_page(diagnosis.message.id), f"{diagnosis.message.id} on the site"
+    else:
+        address, name = issue_form(diagnosis.text), "If it is a device error, tell us"
+    return (address, name) if address and diagnosis.text.strip() else None
 
 
 def _other_causes(causes: "Sequence[LikelyCause]") -> list[str]:
     """Return the titles of the causes after the first for which something was said; all, where nothing was of any."""
     is_known = any(likely.because for likely in causes)
     return [likely.title for likely in causes[1:] if likely.because or not is_known][:_SHOWN]
-
-
-def _shown(file: str) -> str:
-    """Name the cell of a notebook as IPython's tracebacks do, such as "Cell In[3]"; any other file keeps its name."""
-    ipython = sys.modules.get("IPython")
-    shell = getattr(ipython, "get_ipython", lambda: None)()
-    name_of = getattr(getattr(shell, "compile", None), "format_code_name", None)
-    # A frame's file has forward slashes, on Windows too.
-    named = name_of and (name_of(file) or name_of(str(PurePath(file))))
-    return " ".join(named) if named else file
 
 
 def _underlined(code: list[str], culprits: "Sequence[Culprit]") -> list[str]:
@@ -149,12 +153,11 @@ def _of_culprits(diagnosis: "Diagnosis") -> list[Section]:
     for number, culprit in enumerate(diagnosis.culprits[:_SHOWN]):
         cause = load().causes[culprit.case or culprit.cause]
         told = {earlier.case or earlier.cause for earlier in diagnosis.culprits[:number]}
-        first = [("Lesson", f"{site()}{lesson_path(cause)}")] if cause.id not in told else []
-        details = [("Why", cause.why)] if cause.id not in told else []
+        details = [("Why", cause.why), _lesson(cause)] if cause.id not in told else []
         fixed = {edit for earlier in diagnosis.culprits[:number] for edit in earlier.edits}
         is_fixed = bool(culprit.edits) and fixed >= set(culprit.edits)
         changed = [] if is_fixed else changed_lines(culprit)
-        sections.append(Section(f"{'And: ' * bool(number)}{culprit.sentence}", cause.title, changed, first, details))
+        sections.append(Section(f"{'And: ' * bool(number)}{culprit.sentence}", cause.title, changed, [], details))
     return sections
 
 
@@ -193,7 +196,7 @@ def _place_of(edit: "Edit", is_read: bool) -> str:
         return f"{above}{line}:"
     number = f" {edit.line}" if edit.line else ""
     owner = f" of {package}" if package else ""
-    return f"{above}{line}{number} of {PurePath(_shown(edit.file)).name}{owner}{function}:"
+    return f"{above}{line}{number} of {PurePath(edit.file).name}{owner}{function}:"
 
 
 def _section(label: str, likely: "LikelyCause", culprit: "Culprit | None") -> Section:
@@ -208,9 +211,9 @@ def _section(label: str, likely: "LikelyCause", culprit: "Culprit | None") -> Se
     else:
         changed = change(cause) if cause.commands else ["for example:", *change(cause)]
     link = [("Read on", cause.link)] if cause.link else []
-    first = [*reasons, ("Check", _check(cause, culprit)), *link, ("Lesson", f"{site()}{lesson_path(cause)}")]
+    first = [*reasons, ("Check", _check(cause, culprit)), *link]
     heading = f"{label}: {cause.title}"
-    return Section(heading, cause.title, changed, first, [("Why", cause.why)])
+    return Section(heading, cause.title, changed, first, [("Why", cause.why), _lesson(cause)])
 
 
 def _check(cause: Cause, culprit: "Culprit | None") -> str:
@@ -218,6 +221,10 @@ def _check(cause: Cause, culprit: "Culprit | None") -> str:
     name = culprit.expression if culprit is not None else ""
     is_short = name and len(name) <= _NAME and not set(name) & set("`\n")
     return cause.confirm_read.replace("{name}", name) if cause.confirm_read and is_short else cause.confirm
+
+
+def _lesson(cause: Cause) -> tuple[str, str]:
+    return "Lesson", f'"{load().lessons[cause.lesson].title}"'
 
 
 def lesson_path(cause: Cause) -> str:
@@ -254,13 +261,6 @@ def terminal_width(without: int = _WIDTH) -> int:
     return min(max(columns, _NARROWEST), _WIDEST)
 
 
-def filled_lines(text: str, width: int) -> list[str]:
-    """Break a text into lines of at most `width` columns, but never within a name or within `code`."""
-    unbroken = re.sub("`[^`]+`", lambda code: code[0].replace(" ", "\0"), text)
-    lines = textwrap.wrap(unbroken, width, break_long_words=False, break_on_hyphens=False)
-    return [line.replace("\0", " ") for line in lines]
-
-
 def as_rich(diagnosis: "Diagnosis", width: int = _WIDTH) -> "Text":
     """Write the same in the terminal's own colours."""
     from rich.text import Text
@@ -274,7 +274,7 @@ def _lines(parts: Outline, width: int, *, whole: bool = False) -> Iterator[tuple
     """Yield each line of the text, and before it what kind of line it is."""
 
     def filled(kind: str, text: str) -> Iterator[tuple[str, str]]:
-        return ((kind, line) for line in filled_lines(text, width))
+        return ((kind, line) for line in wrapped(text, width))
 
     if parts.code:
         yield "place", parts.place
@@ -284,6 +284,7 @@ def _lines(parts: Outline, width: int, *, whole: bool = False) -> Iterator[tuple
     for label, text in parts.first:
         yield from filled("", f"{label}: {text}")
     shown = _SHOWN if whole or parts.is_looked_up else 1
+    sentences: list[tuple[str, str]] = parts.first
     for section in parts.sections[:shown]:
         yield "", ""
         yield from filled("heading", section.heading)
@@ -291,21 +292,29 @@ def _lines(parts: Outline, width: int, *, whole: bool = False) -> Iterator[tuple
             yield "", ""
         for line in section.change if whole else _near_a_change(section.change):
             yield line[:1], f"    {line}".rstrip()
-        yield "", ""
-        for label, text in [*section.first, *(section.details if whole else [])]:
-            line = f"{label}: {text}"
-            yield from [("", line)] if text.startswith("https://") else filled("", line)
-    if parts.other_causes and not whole:
-        yield from filled("", f"Other causes: {'; '.join(parts.other_causes)}.")
-    if whole and (rest := [section.title for section in parts.sections[shown:]]):
-        yield "", ""
-        yield from filled("", f"Less likely: {'; '.join(rest)}.")
-    for label, text in parts.details:
-        if whole or label != _ABOUT:
+        sentences = [*section.first, *(section.details if whole else [])]
+        if sentences:
+            yield "", ""
+        for label, text in sentences:
             yield from filled("", f"{label}: {text}")
-    for label, address in parts.links:
-        # Filled with the text, the form's address would be longer than all that is said.
-        yield "", f"{label}: {address.partition('&error=')[0]}"
+    rest = [section.title for section in parts.sections[shown:]] if whole else []
+    if rest or (parts.sections and not sentences):
+        yield "", ""
+    for label, text in _ending(parts, rest, whole=whole):
+        yield from filled("", f"{label}: {text}")
+
+
+def _ending(parts: Outline, rest: list[str], *, whole: bool) -> Iterator[tuple[str, str]]:
+    """Yield the labelled sentences at the end; `rest` are the titles of causes that were too many to show."""
+    if parts.other_causes and not whole:
+        yield "Other causes", f"{'; '.join(parts.other_causes)}."
+    if rest:
+        yield "Less likely", f"{'; '.join(rest)}."
+    yield from (detail for detail in parts.details if whole or detail[0] != _ABOUT)
+    if parts.read_on:
+        yield "Read on", parts.read_on
+    if parts.command:
+        yield "More", parts.command
 
 
 def _near_a_change(lines: list[str]) -> list[str]:
@@ -340,7 +349,12 @@ def as_html(diagnosis: "Diagnosis") -> str:
         elif not at_once:
             written.append(f"{details}</details>")
     written += [_labelled(label, text) for label, text in parts.details]
-    written += [f"<p>{_link(address, label)}</p>" for label, address in parts.links]
+    if parts.read_on:
+        written.append(f"<p>{_link(parts.read_on, 'Read on')}</p>")
+    if parts.command:
+        written.append(f"<p>More: <code>{html.escape(parts.command)}</code></p>")
+    if parts.on_site:
+        written.append(f"<p>{_link(*parts.on_site)}</p>")
     return "\n".join([*written, "</div>"])
 
 

@@ -9,7 +9,6 @@ from types import CodeType, TracebackType
 
 from samedevice.catalog import Other
 from samedevice.doctor.diagnosis import Diagnosis
-from samedevice.doctor.site_addresses import site
 from samedevice.introspect import exceptions
 
 _ASKS_FOR_CUDA = "no_cuda_build_or_driver"
@@ -23,7 +22,7 @@ def limit(error: BaseException, diagnosis: Diagnosis) -> Diagnosis:
     """
     if not diagnosis.causes or diagnosis.causes[0].id != _ASKS_FOR_CUDA or not _was_simulated(error):
         return diagnosis
-    return replace(diagnosis, says=_LIMIT, causes=(), other=_page())
+    return replace(diagnosis, says=_LIMIT, causes=(), other=Other(*_NAME, _LIMIT, [], link=""))
 
 
 def _was_simulated(error: BaseException) -> bool:
@@ -49,12 +48,7 @@ def _came_through(traceback: TracebackType | None) -> bool:
     return False
 
 
-def _page() -> Other:
-    return Other(
-        "simulation_limit", "A limit of the simulation", _LIMIT, [], f"{site()}simulated-cuda/#how-faithful-it-is"
-    )
-
-
+_NAME = ("simulation_limit", "A limit of the simulation")
 _LIMIT = (
     "This is most likely a limit of the simulation: PyTorch looked for a real GPU, which a simulation does not have. "
     "Your program and your PyTorch may be fine: run these lines on the CPU, or on a machine with a GPU."

@@ -1,43 +1,49 @@
-"""The command line: `samedevice run` runs a script on simulated GPUs, `samedevice explain` explains a pasted error.
+"""The command line: `samedevice run` runs a script and explains its error, `samedevice explain` explains a pasted one.
 
 Misuse is one sentence on stderr and exit code 2. torch is imported by the script that runs, never here.
 """
 
-import argparse
 import errno
 import json
 import os
 import re
 import sys
-import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
+from samedevice.catalog import Cause, Message, load
 from samedevice.doors import program
+from samedevice.doors.arguments import Parser, gpu_count, split
+from samedevice.doors.cli_fix import USAGE_OF_FIX, fix
 from samedevice.doors.program import Misuse
-from samedevice.doors.run import run, say
+from samedevice.doors.run import run
+from samedevice.doors.stderr import say
+from samedevice.doors.which_gpus import MOST, allowed
+from samedevice.gpu_choice import CHOICE
 
 if TYPE_CHECKING:
     from samedevice.doctor import Diagnosis
 
 _USAGE_OF_RUN = """\
-samedevice run [--gpus N] [--rng cpu] [--full] [--summary] [--json FILE] [--output-format github]
+samedevice run [--gpus N | --gpus real] [--rng cpu] [--full] [--summary]
+                      [--json FILE] [--output-format github]
                       (SCRIPT | -m MODULE | -) [ARGS ...]"""
 _HELP = f"""\
 usage: {_USAGE_OF_RUN}
+       {USAGE_OF_FIX}
        samedevice explain [--more | --json | --output-format github] [--no-source] [FILE | ID | TEXT]
        samedevice --version
 
-  run      run a script, or a module (-m), unchanged, on simulated GPUs
+  run      run a script, or a module (-m), unchanged, on simulated GPUs or on real ones, and explain its device error
+  fix      fix the device errors of a script or of tests, one after another, and print the changes as a diff
   explain  say what a PyTorch device error means, and what to change
 
-`samedevice run --help` and `samedevice explain --help` say more.
+`samedevice run --help`, `samedevice fix --help` and `samedevice explain --help` say more.
 """
 _FORMATS: dict[str, Any] = {"choices": ["text", "github"], "default": "text"}
 _ANNOTATIONS = "annotations of GitHub Actions, which a pull request shows on the line"
-_MOST = 16
 _ID = re.compile("SD[0-9]{3}", re.IGNORECASE)
 # A whole message, given as a name, is too long to be one, or holds what a name may not (on Windows).
 _NO_SUCH_FILE = {errno.ENOENT, errno.ENAMETOOLONG, errno.EINVAL}
@@ -61,6 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if command == "run":
             return _run(rest)
+        if command == "fix":
+            return fix(rest)
         if command == "explain":
             return _explain(rest)
         if command in ("-h", "--help"):
@@ -72,51 +80,54 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _print(f"samedevice {version('samedevice')}\n")
             return 0
         what = f"not {command!r}" if command else "and one of them has to be named"
-        raise Misuse(f"there are `samedevice run` and `samedevice explain`, {what}: `samedevice --help` says more.")
+        raise Misuse(f"there are `samedevice run`, `fix` and `explain`, {what}: `samedevice --help` says more.")
     except Misuse as misuse:
         say(str(misuse))
         return 2
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser that complains in one sentence."""
-
-    def error(self, message: str) -> NoReturn:
-        raise Misuse(f"{message}. `{self.prog} --help` says more.")
-
-
 def _run(arguments: Sequence[str]) -> int:
-    parser = _Parser(
+    parser = Parser(
         prog="samedevice run",
         usage=_USAGE_OF_RUN,
         description="Run a program, unchanged, on simulated GPUs: real values, PyTorch's own rules and messages. "
-        "As for python, it is a script, a folder or an archive with a __main__.py, a module behind -m, or what "
-        "standard input holds, for -. What follows is the program's. "
+        "With --gpus real it runs on this machine's GPUs, and nothing is done until an error happens. "
+        "As for python, the program is a script, a folder or an archive with a __main__.py, a module behind -m, or "
+        "what standard input holds, for -. What follows is the program's. "
         "A device error is explained before its traceback.",
         epilog="The exit code is the program's; 2 if it cannot be run.",
         allow_abbrev=False,
     )
-    parser.add_argument("--gpus", type=_gpus, default=2, metavar="N", help=f"how many GPUs, 1 to {_MOST} (default: 2)")
+    parser.add_argument(
+        "--gpus",
+        type=gpu_count,
+        metavar="N",
+        help=f"how many GPUs are simulated, 1 to {MOST}, or real: none is (default: 1; under torchrun one for each "
+        f"process; real if {CHOICE}=real is set)",
+    )
     parser.add_argument(
         "--rng",
         choices=["cuda", "cpu"],
-        default="cuda",
-        help="cpu: GPUs draw the CPU's random numbers, to compare a run with the CPU's digit by digit",
+        help="cpu: simulated GPUs draw the CPU's random numbers, to compare a run with the CPU's digit by digit",
     )
     parser.add_argument("--full", action="store_true", help="show all of a traceback, libraries' frames included")
     parser.add_argument("--summary", action="store_true", help="at the end, print what moved between devices")
     parser.add_argument("--json", metavar="FILE", help="write what is known of a device error to FILE, for machines")
     parser.add_argument("--output-format", **_FORMATS, help=f"github: also print {_ANNOTATIONS}")
-    options, module, rest = _split(arguments)
+    options, module, rest = split(arguments)
     chosen = parser.parse_args(options)
     if not any(rest[:1]):
         example = "-m package.train" if module else "train.py"
         raise Misuse(f"name the {'module' if module else 'script'}: samedevice run {example}")
+    gpus = allowed(chosen.gpus)
+    for option in ("rng", "summary") if gpus == "real" else ():
+        if getattr(chosen, option):
+            raise Misuse(f"--{option} is for simulated GPUs only, and this run is on real ones: leave it out.")
     return run(
         (program.module if module else program.named)(rest[0]),
         rest[1:],
-        gpus=chosen.gpus,
-        rng=chosen.rng,
+        gpus=gpus,
+        rng=chosen.rng or "cuda",
         full=chosen.full,
         summary=chosen.summary,
         json_file=chosen.json,
@@ -124,31 +135,8 @@ def _run(arguments: Sequence[str]) -> int:
     )
 
 
-def _split(arguments: Sequence[str]) -> tuple[Sequence[str], bool, Sequence[str]]:
-    """Return our options, whether -m ended them, and the rest from the program on.
-
-    By hand: argparse would look for options behind the program too.
-    """
-    index = 0
-    while index < len(arguments) and arguments[index].startswith("-") and arguments[index] != "-":
-        option = arguments[index]
-        if option == "--":
-            return arguments[:index], False, arguments[index + 1 :]
-        if option.startswith("-m"):
-            named = [option[2:]] if option[2:] else []
-            return arguments[:index], True, [*named, *arguments[index + 1 :]]
-        index += 2 if option in ("--gpus", "--rng", "--json", "--output-format") else 1
-    return arguments[:index], False, arguments[index:]
-
-
-def _gpus(text: str) -> int:
-    if text.isdecimal() and len(text) < 9 and 1 <= int(text) <= _MOST:
-        return int(text)
-    raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {_MOST}")
-
-
 def _explain(arguments: Sequence[str]) -> int:
-    parser = _Parser(
+    parser = Parser(
         prog="samedevice explain",
         usage="samedevice explain [--more | --json | --output-format github] [--no-source] [FILE | ID | TEXT]",
         description="Say what a PyTorch device error means, its likely cause and the line to change. "
@@ -159,7 +147,10 @@ def _explain(arguments: Sequence[str]) -> int:
         allow_abbrev=False,
     )
     parser.add_argument(
-        "what", nargs="?", metavar="FILE | ID | TEXT", help="a log or a traceback; an id such as SD001; or the error"
+        "what",
+        nargs="?",
+        metavar="FILE | ID | TEXT",
+        help="a log or a traceback; an id such as SD001 or input_not_moved; or the error",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--more", action="store_true", help="also why it happened, and how to fix the other causes")
@@ -168,21 +159,31 @@ def _explain(arguments: Sequence[str]) -> int:
     parser.add_argument("--no-source", action="store_true", help="open no file that the traceback names")
     chosen = parser.parse_args(arguments)
     try:
-        heading, diagnosis = _diagnosis(chosen.what, with_source=not chosen.no_source)
+        asked = _asked_about(chosen.what, with_source=not chosen.no_source)
     except KeyboardInterrupt:  # while it was being pasted
         return 130
-    if chosen.json:
-        from samedevice.doctor.diagnosis_json import as_data
+    if chosen.json or chosen.output_format == "github":
+        return _for_machines(asked, is_json=chosen.json)
+    from samedevice.doctor import pages
+    from samedevice.doctor.report import as_text, terminal_width
 
-        _print(json.dumps(as_data(diagnosis), indent=2) + "\n")
-    elif chosen.output_format == "github":
-        from samedevice.doctor.annotations import as_annotations
+    if isinstance(asked, (Message, Cause)):
+        _print(pages.page(asked, terminal_width()))
+        return 0
+    _print(as_text(asked, whole=chosen.more, width=terminal_width()))
+    return 0 if asked.message else 1
 
-        _print(as_annotations(diagnosis))
-    else:
-        from samedevice.doctor.report import as_text, terminal_width
 
-        _print(heading + as_text(diagnosis, whole=chosen.more, width=terminal_width()))
+def _for_machines(asked: "Diagnosis | Message | Cause", *, is_json: bool) -> int:
+    from samedevice.doctor import explain
+    from samedevice.doctor.annotations import as_annotations
+    from samedevice.doctor.diagnosis_json import as_data
+
+    if isinstance(asked, Cause):
+        raise Misuse(f"a cause is no error, and has only a page for people: samedevice explain {asked.id}")
+    # The newest wording of a message stands for all of them. There is no more to paste, and nothing to be surer of.
+    diagnosis = replace(explain(asked.texts[0]["text"]), ask="") if isinstance(asked, Message) else asked
+    _print(json.dumps(as_data(diagnosis), indent=2) + "\n" if is_json else as_annotations(diagnosis))
     return 0 if diagnosis.message else 1
 
 
@@ -201,35 +202,35 @@ def _print(text: str) -> None:
             raise Misuse(f"the answer cannot be written: {error.strerror}.") from None
 
 
-def _diagnosis(what: str | None, *, with_source: bool) -> tuple[str, "Diagnosis"]:
-    """Return the diagnosis of what is asked about, and a heading before it, which only an id has."""
+def _asked_about(what: str | None, *, with_source: bool) -> "Diagnosis | Message | Cause":
+    """Return the diagnosis of an error, or what has the id that is asked about."""
     from samedevice.doctor.explanation import explain_log
 
     folder = Path.cwd() if with_source else None
     if what is None or what == "-":
-        return "", explain_log(_pasted(), folder)
-    path, is_id = Path(what), _ID.fullmatch(what)
+        return explain_log(_pasted(), folder)
+    path, is_id = Path(what), _ID.fullmatch(what) or what in load().causes
     try:
         if path.is_dir():
             if is_id:
-                return _of_id(what.upper())
+                return _of_id(what)
             raise Misuse(f"{_short(what)} is a directory: name a file in it.")
         text = path.read_bytes()
     except OSError as error:
         if error.errno not in _NO_SUCH_FILE:
             raise Misuse(f"{_short(what)} cannot be read: {error.strerror}.") from None
         if is_id:
-            return _of_id(what.upper())
+            return _of_id(what)
         diagnosis = explain_log(os.fsencode(what), folder)
         if diagnosis.message or _is_prose(what):
-            return "", diagnosis
+            return diagnosis
         raise Misuse(
             f"there is no file {_short(what)}, and no error has such an id (they are like SD001). "
             "To explain a text, put it into quotes, or pipe or paste it into `samedevice explain`."
         ) from None
     if is_id:
         say(f"{what} is a file here, so the file is read; remove or rename it to read about the error of that id.")
-    return "", explain_log(text, folder)
+    return explain_log(text, folder)
 
 
 def _is_prose(text: str) -> bool:
@@ -249,18 +250,13 @@ def _pasted() -> bytes:
         raise Misuse(f"standard input cannot be read: {error.strerror}.") from None
 
 
-def _of_id(id_: str) -> tuple[str, "Diagnosis"]:
-    """Explain the newest wording of a message, which stands for all of them."""
-    from samedevice.catalog import load
-    from samedevice.doctor import explain
-
-    message = load().messages.get(id_)
-    if message is None:
-        first, *_, last = load().messages
+def _of_id(id_: str) -> "Message | Cause":
+    catalog = load()
+    found = catalog.causes.get(id_) or catalog.messages.get(id_.upper())
+    if found is None:
+        first, *_, last = catalog.messages
         raise Misuse(f"no error has the id {id_}: they go from {first} to {last}.")
-    text = message.texts[0]["text"]
-    # There is no more to paste, and nothing to be surer of.
-    return f"{id_}: {message.title}\n\n{textwrap.indent(text, '    ')}\n\n", replace(explain(text), ask="")
+    return found
 
 
 def _short(name: str) -> str:

@@ -9,20 +9,21 @@ one, and IPython keeps room for no second.
 import contextlib
 import functools
 import sys
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
+
+from samedevice.doors.uncaught import is_told
+from samedevice.doors.workers import explain_where_they_fail
 
 if TYPE_CHECKING:
     from IPython.core.displaypub import DisplayPublisher
     from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
-
-    from samedevice.doctor import Diagnosis
 
 _loaded: dict["InteractiveShell", "Diagnoses"] = {}
 
 
 def load(shell: "InteractiveShell") -> None:
     """Let the diagnosis follow each device error that `shell` shows. To load twice does no harm."""
+    explain_where_they_fail()
     if shell not in _loaded:
         _loaded[shell] = Diagnoses(shell)
 
@@ -98,8 +99,7 @@ class Diagnoses:
             from samedevice.doctor import explain
 
             diagnosis = explain(error)
-            if diagnosis.message is not None:
-                diagnosis = self._in_cells(diagnosis)
+            if diagnosis.message is not None and not is_told(error):
                 shown = {"text/plain": f"\n{diagnosis}", "text/html": diagnosis._repr_html_()}
                 self._publisher().publish(data=shown, metadata={})
         except KeyboardInterrupt:
@@ -112,19 +112,6 @@ class Diagnoses:
                 )
         finally:
             self._showing = False
-
-    def _in_cells(self, diagnosis: "Diagnosis") -> "Diagnosis":
-        """Return it with the cell's number for the name of a temporary file, as IPython 8 and 9 show it."""
-        name_of = getattr(self._shell.compile, "format_code_name", None)
-        if name_of is None:
-            return diagnosis
-
-        def shown(file: str, line: int) -> tuple[str, int]:
-            # A frame's file has forward slashes, on Windows too.
-            named = name_of(file) or name_of(str(PurePath(file)))
-            return " ".join(named) if named else file, line
-
-        return diagnosis.relocated(shown)
 
     def _publisher(self) -> "DisplayPublisher":
         """Return where tracebacks go: in a kernel, `%%capture` takes what is displayed but leaves the traceback."""

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-# These start processes of their own, in which nothing would be simulated.
+# These start processes of their own, which would run without us.
 _LAUNCHERS = {
     "torchrun": "torchrun -m samedevice run",
     "torch.distributed.run": "torchrun -m samedevice run",
@@ -168,7 +168,7 @@ def _here() -> str:
 def _refuse_launcher(name: str, shown: str) -> None:
     if name in _LAUNCHERS:
         raise Misuse(
-            f"{shown} starts processes that would not be simulated: use `{_LAUNCHERS[name]} SCRIPT ...` instead."
+            f"{shown} starts processes that would run without samedevice: use `{_LAUNCHERS[name]} SCRIPT ...` instead."
         )
 
 

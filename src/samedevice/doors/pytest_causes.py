@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from samedevice.doctor.report import filled_lines, terminal_width
+from samedevice.doctor.report import terminal_width
+from samedevice.doctor.wrapping import wrapped
 
 if TYPE_CHECKING:
     from samedevice.doctor import Diagnosis
@@ -88,7 +89,7 @@ def _more(ids: Sequence[str]) -> str:
     others = f" and {rest} other{'s' * (rest > 1)}" if rest > 0 else ""
     each = "each of them" if len(ids) > 1 else "it"
     text = f"And {count} at this line for the same reason: {_short(named)}{others}. `pytest -vv` shows {each}."
-    return "\n".join(filled_lines(text, terminal_width(80))) + "\n"
+    return "\n".join(wrapped(text, terminal_width(80))) + "\n"
 
 
 def _short(ids: Sequence[str]) -> str:

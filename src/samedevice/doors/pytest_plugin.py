@@ -34,6 +34,7 @@ _SECTION = "samedevice"
 _ANNOTATIONS = "samedevice_annotations"  # an attribute of a report, which pytest-xdist hands on with the rest
 
 _announcement = pytest.StashKey[str]()
+_refusal = pytest.StashKey[str]()
 _own_simulation = pytest.StashKey[Any]()
 _all_reports = pytest.StashKey[dict[str, list[Any]]]()  # by category, while some of them are not shown
 
@@ -67,6 +68,12 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     if announcement and (config.getoption("nbval", False) or config.getoption("nbval_lax", False)):
         return f"{announcement} Not in the kernels of notebooks: PYTHONSTARTUP can name a file that simulates there."
     return announcement
+
+
+def pytest_report_collectionfinish(config: pytest.Config) -> str | None:
+    """Say that nothing is simulated, though it was asked for, also where `-q` hides the header."""
+    header_is_hidden = config.option.verbose < 0 or config.option.no_header
+    return config.stash.get(_refusal, None) if header_is_hidden else None
 
 
 @pytest.fixture
@@ -213,9 +220,8 @@ def _begin(config: pytest.Config, asked: str | None) -> None:
     if count is None:
         raise pytest.UsageError(f"--simulate-cuda takes the number of GPUs, 1 to 16, not {asked!r}.")
     if choice == "real":
-        config.stash[_announcement] = (
-            f"samedevice: no simulated GPUs, as {gpu_choice.CHOICE}=real forbids --simulate-cuda."
-        )
+        refusal = f"samedevice: no simulated GPUs, as {gpu_choice.CHOICE}=real forbids --simulate-cuda."
+        config.stash[_announcement] = config.stash[_refusal] = refusal
         return
     if fault := _torch_is_missing():
         raise pytest.UsageError(f"--simulate-cuda {asked}: {fault}.")

@@ -15,6 +15,7 @@ _CAUSE = BaseException.__dict__["__cause__"]
 _CONTEXT = BaseException.__dict__["__context__"]
 _SUPPRESS_CONTEXT = BaseException.__dict__["__suppress_context__"]
 _TRACEBACK = BaseException.__dict__["__traceback__"]
+_DICT = BaseException.__dict__["__dict__"]
 
 # These `__str__` run nothing of the program's where all that they print is of a built-in type.
 _BUILT_IN = (BaseException.__str__, OSError.__str__, KeyError.__str__, UnicodeDecodeError.__str__)
@@ -47,6 +48,12 @@ def chain(error: BaseException) -> Iterator[BaseException]:
 def traceback(error: BaseException) -> types.TracebackType | None:
     """Return its traceback, outermost frame first; None for an exception that was never raised."""
     found: types.TracebackType | None = _TRACEBACK.__get__(error)
+    return found
+
+
+def attributes(error: BaseException) -> dict[str, Any]:
+    """Return what was set on the exception itself; what is added here is set on it."""
+    found: dict[str, Any] = _DICT.__get__(error)
     return found
 
 

@@ -65,7 +65,7 @@ def rank(reading: Reading) -> tuple[LikelyCause, ...]:
         pairs = load().causes[possible.id].between
         if pairs and between and between not in pairs:
             continue
-        if all(re.fullmatch(want, reading.reads.get(name, ""), re.ASCII) for name, want in possible.when.items()):
+        if holds(possible.when, reading.reads):
             points.setdefault(possible.id, 0.0)
             because.setdefault(possible.id, [])
             count(possible.id, possible.points, filled(possible.because, reading.reads) or "")
@@ -116,6 +116,11 @@ def _stands(pattern: re.Pattern[str], unless: re.Pattern[str] | None, text: str)
     if unless is None or not pattern.search(text):
         return pattern.search(text) is not None
     return any(pattern.search(f"\n{line}\n") and not unless.search(line) for line in text.split("\n"))
+
+
+def holds(when: dict[str, str], reads: dict[str, str]) -> bool:
+    """Tell whether what was read matches all conditions."""
+    return all(re.fullmatch(want, reads.get(name, ""), re.ASCII) for name, want in when.items())
 
 
 def filled(sentence: str, reads: dict[str, str]) -> str | None:

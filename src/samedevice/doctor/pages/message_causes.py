@@ -9,11 +9,11 @@ import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from samedevice import explain
 from samedevice.catalog import Cause, Message, load
-from samedevice.doctor import Diagnosis
+from samedevice.doctor.diagnosis import Diagnosis
+from samedevice.doctor.explanation import explain
+from samedevice.doctor.pages.named_devices import PAIRS, Pair, pairs_named, weight
 from samedevice.doctor.text.rank import filled
-from site_build.named_devices import PAIRS, Pair, pairs_named, weight
 
 _DEVICES = {"device", "others", "between"}
 
@@ -70,6 +70,22 @@ def causes_of(message: Message) -> Causes:
     else:
         groups = _by_devices(rows, weights)
     return Causes(newest.says, first, [group for group in groups if group.rows])
+
+
+def messages_of(cause: Cause, causes: Mapping[str, Causes]) -> list[Message]:
+    """Return the messages whose pages list a cause, the most reported first.
+
+    Args:
+        cause: the cause.
+        causes: the causes that the page of each message lists, by the id of the message.
+    """
+    messages = [load().messages[name] for name, listed in causes.items() if cause.id in listed.ids]
+    return sorted(messages, key=lambda message: (-message.reports, message.id))
+
+
+def cases_of(cause: Cause) -> list[Cause]:
+    """Return the narrower causes that are cases of a cause."""
+    return [case for case in load().causes.values() if case.within == cause.id]
 
 
 def _readings(message: Message) -> tuple[Diagnosis, list[Diagnosis]]:

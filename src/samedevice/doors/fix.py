@@ -1,0 +1,113 @@
+"""`samedevice fix`: run a program on simulated GPUs, fix its device errors one after another, and print one diff.
+
+The decisions are made in doctor/fixing.py, the runs are in fix_runs.py, and what is said meanwhile in fix_said.py.
+"""
+
+import json
+import os
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from samedevice.doctor.fix_json import as_data
+from samedevice.doctor.fixing import State, fixing
+from samedevice.doors.fix_runs import Limits, Runs, Target
+from samedevice.doors.fix_said import Said
+from samedevice.doors.program import Misuse, module, named
+from samedevice.doors.stderr import say
+from samedevice.doors.write_files import NotWritten, write_files
+
+
+def fix(target: Target, *, gpus: int, limits: Limits, write: bool, json_file: str | None) -> int:
+    """Fix a program's device errors, print the changes as one unified diff, and say on stderr what is done.
+
+    Args:
+        target: what to run.
+        gpus: how many simulated GPUs.
+        limits: where to end.
+        write: whether to write the changed files.
+        json_file: where to write the same for machines, as fix.schema.json has it; None for nowhere.
+
+    Returns:
+        0 if the program then ran to its end, 1 if something is left, 130 if it was interrupted.
+
+    Raises:
+        Misuse: the program cannot be run.
+    """
+    _check(target)
+    folder = target.folder
+    unlike = ""
+    with tempfile.TemporaryDirectory(prefix="samedevice-") as place:
+        runs = Runs(target, gpus, limits, Path(place))
+        said = Said(target, folder, limits, runs)
+        try:
+            said.before(gpus)
+            state = fixing(runs.run, folder, limits.rounds, said.after)
+            if state.has_succeeded and state.fixes and state.run and not target.is_pytest:
+                unlike = runs.unlike_on_the_cpu(state.run.output)
+        except KeyboardInterrupt:
+            state, said.interrupted = said.state, True
+    diff = b"".join(file.diff(path.relative_to(folder).as_posix()) for path, file in state.files.items())
+    _print(diff)
+    said.at_the_end(state, unlike)
+    written = write and _written(state, folder)
+    if diff and not written and folder != Path.cwd().resolve():
+        say(f"the names in the diff are those in {str(folder)!a}: apply it there.")
+    if json_file is not None:
+        _write_json(json_file, as_data(state, diff.decode("utf-8", "backslashreplace"), written))
+    if said.interrupted:
+        return 130
+    return 0 if state.has_succeeded and written == (write and bool(state.files)) else 1
+
+
+def _written(state: State, folder: Path) -> bool:
+    """Write the changed files, and tell whether there were any and they could be written."""
+    try:
+        write_files({path: (file.disk, file.content) for path, file in state.files.items()})
+    except NotWritten as fault:
+        say(str(fault))
+        return False
+    if state.files:
+        say(f"written: {', '.join(path.relative_to(folder).as_posix() for path in state.files)}.")
+    return bool(state.files)
+
+
+def _write_json(json_file: str, data: dict[str, Any]) -> None:
+    try:
+        Path(json_file).write_text(json.dumps(data, indent=2) + "\n", "utf-8")
+    except OSError as error:
+        say(f"{json_file!a} cannot be written: {error.strerror}.")
+
+
+def _check(target: Target) -> None:
+    """Refuse what cannot be run, in the words of `samedevice run`."""
+    if target.is_pytest:
+        if find_spec("pytest") is None:
+            raise Misuse("pytest is not installed here: pip install pytest.")
+        return
+    if target.name == "-":
+        raise Misuse("a program from standard input has no file to fix: name a script.")
+    if target.name.endswith(".ipynb"):
+        raise Misuse(f"{target.name!a} is a notebook: `samedevice fix` takes a script, a module (-m) or --pytest.")
+    (module if target.is_module else named)(target.name)
+
+
+def _print(diff: bytes) -> None:
+    """Write the diff on standard output, byte by byte as the files have it."""
+    if not diff:
+        return
+    if sys.stdout is None:
+        raise Misuse("there is no standard output to write the diff to.")
+    try:
+        buffer = getattr(sys.stdout, "buffer", None)
+        if buffer is None:
+            sys.stdout.write(diff.decode("utf-8", "replace"))
+        else:
+            buffer.write(diff)
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # as cli.py does
+        if not isinstance(error, BrokenPipeError):
+            raise Misuse(f"the diff cannot be written: {error.strerror}.") from None
