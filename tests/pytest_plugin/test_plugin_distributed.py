@@ -46,5 +46,5 @@ def test_a_test_for_nccl_runs_unchanged(run_session):
     assert session.reports["test_two_ranks"]["outcome"] == "passed", session
     report = session.reports["test_one_rank"]
     assert "RuntimeError: No backend type associated with device type cpu" in report["text"]
-    assert "More about SD093" in report["said"]
+    assert "samedevice explain SD093" in report["said"]
     assert "UserWarning: samedevice: gloo does the work of NCCL, on the CPU" in session.out

@@ -53,7 +53,7 @@ def once(run_session):
 
 def test_a_cause_is_shown_once_with_the_tests_that_it_fails(once):
     assert blocks(once) == ["test_size[0]", "test_other_line", "test_other_message", "test_of_values"]
-    assert once.out.count("More about SD001") == 2
+    assert once.out.count("samedevice explain SD001") == 2
     _, _, more = once.out.partition("And 29 more tests fail at this line for the same reason:")
     names, _, _ = more.partition("____")
     assert " ".join(names.split()) == (
