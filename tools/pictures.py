@@ -85,7 +85,7 @@ _CARD: ViewportSize = {"width": 1200, "height": 630}
 
 
 def said(terminal: Terminal) -> str:
-    """What a command prints, without the temporary folder and the lines with an address, which differs in a fork."""
+    """What a command prints, without the temporary folder."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "train.py").write_text(terminal.program, encoding="utf-8")
         run = subprocess.run(
@@ -96,8 +96,7 @@ def said(terminal: Terminal) -> str:
             stderr=subprocess.STDOUT,
             encoding="utf-8",
         )
-        printed = run.stdout.replace(f"{folder}{os.sep}", "").splitlines()
-        return re.sub("\n{3,}", "\n\n", "\n".join(line for line in printed if "https://" not in line))
+        return run.stdout.replace(f"{folder}{os.sep}", "").removesuffix("\n")
 
 
 def svg(terminal: Terminal, printed: str) -> str:

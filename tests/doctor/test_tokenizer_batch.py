@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from samedevice import explain, simulate_cuda
+from samedevice.catalog import load
 
 transformers = pytest.importorskip("transformers")
 
@@ -62,7 +63,8 @@ def test_what_generate_was_given_leads_to_the_section_on_generate(run):
         run()
     diagnosis = explain(raised.value)
     assert diagnosis.culprits[0].case == "generate_inputs_on_cpu"
-    assert diagnosis.causes[0].cause.failure == "generate-got-half-of-its-inputs"
+    assert load().causes["generate_inputs_on_cpu"].failure == "generate-got-half-of-its-inputs"
+    assert load().lessons[load().causes["generate_inputs_on_cpu"].lesson].title in diagnosis.more
 
 
 def test_the_traceback_alone_leads_there_too():

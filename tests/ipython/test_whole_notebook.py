@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow  # each starts a kernel, which imports torch
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/catch-it-in-ci.md").read_text("utf-8")
 (STARTUP,) = re.findall(r'```python title="simulate.py"\n(.*?)```', PAGE, re.DOTALL)
-COMMANDS = re.findall(r"^(jupyter|pytest) (.*train\.ipynb) +# ", PAGE, re.MULTILINE)
+COMMANDS = re.findall(r"^(jupyter|pytest) (.*train\.ipynb)$", PAGE, re.MULTILINE)
 FIRST = "import torch\n\ndevice = torch.device('cuda' if torch.cuda.is_available() else 'cpu')\ndevice"
 FAILING = "model = torch.nn.Linear(3, 1).to(device)\nmodel(torch.ones(2, 3))"
 

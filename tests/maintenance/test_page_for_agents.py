@@ -24,14 +24,6 @@ FIXED = {
 }
 EXIT_CODES = {"explain": 0, "run": 1, "fix": 0, "pytest": 0}
 SCRIPTS = {"pytest": ("-m", "pytest", "-p", "no:cacheprovider"), "samedevice": ("-m", "samedevice")}
-NOT_THERE_YET = pytest.mark.xfail(strict=True, reason="there is no `samedevice fix` yet")
-
-
-def marked(commands, *of_each):
-    return [
-        pytest.param(*those, id=those[0], marks=[NOT_THERE_YET] if those[0].startswith("samedevice fix") else [])
-        for those in zip(commands, *of_each, strict=True)
-    ]
 
 
 @pytest.fixture
@@ -65,7 +57,7 @@ def fix(program):
     program.write_text(text, "utf-8")
 
 
-@pytest.mark.parametrize(("command", "shown"), marked(*zip(*sessions(PAGE), strict=True)))
+@pytest.mark.parametrize(("command", "shown"), sessions(PAGE), ids=[command for command, _ in sessions(PAGE)])
 def test_a_command_prints_what_is_shown(run, tmp_path, command, shown):
     if command.startswith("pytest"):
         fix(tmp_path / "train.py")
@@ -90,7 +82,7 @@ def test_with_the_lines_that_it_names_the_program_runs(run, tmp_path):
 OF_THE_SKILL = sorted({text for text in re.findall(r"`((?:samedevice|pytest) [^`]+)`", SKILL.read_text("utf-8"))})
 
 
-@pytest.mark.parametrize("command", marked(OF_THE_SKILL))
+@pytest.mark.parametrize("command", OF_THE_SKILL)
 def test_a_command_of_the_skill_is_one_that_the_command_line_takes(run, tmp_path, command):
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests/test_once_more.py").write_text(FILES["test_train.py"], "utf-8")

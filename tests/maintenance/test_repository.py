@@ -2,6 +2,7 @@
 
 import json
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -49,6 +50,19 @@ def test_the_address_is_rewritten_everywhere_and_back(fork, capsys):
     assert new["docs/other.md"] == FILES["docs/other.md"]
     assert repository.main(fork, ["https://github.com/old_me/thing.git"]) == 0
     assert texts(fork) == FILES
+
+
+def test_the_first_address_is_the_first_that_answers_lead_to(fork):
+    file = fork / "site_addresses.py"
+    file.write_text((ROOT / "src/samedevice/doctor/site_addresses.py").read_text("utf-8"), "utf-8")
+    address = re.search('^REPOSITORY = "(.*)"$', file.read_text("utf-8"), re.MULTILINE)[1]
+    owner, name = address.split("/")[-2:]
+    repository.rewrite(fork, (owner, name), (repository.PLACEHOLDER, "thing"))
+    assert runpy.run_path(str(file))["site"]() is None
+    repository.rewrite(fork, (repository.PLACEHOLDER, "thing"), ("New-me", "mine"))
+    now = runpy.run_path(str(file))
+    assert now["error_page"]("SD031") == "https://new-me.github.io/mine/errors/sd031/"
+    assert now["issue_form"]("x").startswith("https://github.com/New-me/mine/issues/new?")
 
 
 @pytest.mark.parametrize(

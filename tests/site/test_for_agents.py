@@ -92,7 +92,7 @@ def test_llms_txt_lists_each_page_once_and_what_it_lists_is_there(site, places, 
 
 def test_the_page_for_agents_shows_the_lines_of_the_skill(site):
     lines = (ROOT / "src/samedevice/skills/samedevice/SKILL.md").read_text("utf-8").splitlines()[5:]
-    assert "\n".join(lines) in site.page("for-agents/").select_one("article pre").get_text()
+    assert "\n".join(lines) in site.page("for-agents/").select_one("article").get_text()
     assert "\n".join(lines) in site.read("for-agents/index.md")
 
 

@@ -13,7 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from samedevice.catalog import Cause, Message, load
 from samedevice.doors import program
 from samedevice.doors.arguments import Parser, gpu_count, split
 from samedevice.doors.cli_fix import USAGE_OF_FIX, fix
@@ -24,6 +23,7 @@ from samedevice.doors.which_gpus import MOST, allowed
 from samedevice.gpu_choice import CHOICE
 
 if TYPE_CHECKING:
+    from samedevice.catalog import Cause, Message
     from samedevice.doctor import Diagnosis
 
 _USAGE_OF_RUN = """\
@@ -164,17 +164,19 @@ def _explain(arguments: Sequence[str]) -> int:
         return 130
     if chosen.json or chosen.output_format == "github":
         return _for_machines(asked, is_json=chosen.json)
-    from samedevice.doctor import pages
+    from samedevice.doctor import Diagnosis
+    from samedevice.doctor.pages import page
     from samedevice.doctor.report import as_text, terminal_width
 
-    if isinstance(asked, (Message, Cause)):
-        _print(pages.page(asked, terminal_width()))
+    if not isinstance(asked, Diagnosis):
+        _print(page(asked, terminal_width()))
         return 0
     _print(as_text(asked, whole=chosen.more, width=terminal_width()))
     return 0 if asked.message else 1
 
 
 def _for_machines(asked: "Diagnosis | Message | Cause", *, is_json: bool) -> int:
+    from samedevice.catalog import Cause, Message
     from samedevice.doctor import explain
     from samedevice.doctor.annotations import as_annotations
     from samedevice.doctor.diagnosis_json import as_data
@@ -204,6 +206,7 @@ def _print(text: str) -> None:
 
 def _asked_about(what: str | None, *, with_source: bool) -> "Diagnosis | Message | Cause":
     """Return the diagnosis of an error, or what has the id that is asked about."""
+    from samedevice.catalog import load
     from samedevice.doctor.explanation import explain_log
 
     folder = Path.cwd() if with_source else None
@@ -251,6 +254,8 @@ def _pasted() -> bytes:
 
 
 def _of_id(id_: str) -> "Message | Cause":
+    from samedevice.catalog import load
+
     catalog = load()
     found = catalog.causes.get(id_) or catalog.messages.get(id_.upper())
     if found is None:

@@ -27,9 +27,12 @@ class ForMachines:
         self._folder = Path.cwd() if annotate else None
         self._first: Diagnosis | None = None
 
-    def tell(self, diagnosis: "Diagnosis") -> None:
-        """Note a device error, and annotate it at once."""
+    def note(self, diagnosis: "Diagnosis") -> None:
+        """Remember a device error for the file, which holds the first."""
         self._first = self._first or diagnosis
+
+    def annotate(self, diagnosis: "Diagnosis") -> None:
+        """Annotate a device error, if that was asked for."""
         if self._annotate:
             from samedevice.doctor.annotations import as_annotations
 

@@ -96,9 +96,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if (asked or _needed(item)) and (reason := _provide(item, asked)):
         item.add_marker(pytest.mark.skip(reason=reason))  # pytest then names the test's line, not this one
     if "hypothesis" in sys.modules and "samedevice.simulation" in sys.modules:
-        from samedevice.doors.hypothesis_explanation import leave_out_the_simulation
+        from samedevice.doors import beside_hypothesis
 
-        leave_out_the_simulation()
+        beside_hypothesis.prepare()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

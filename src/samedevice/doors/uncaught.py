@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from samedevice.doors.for_machines import ForMachines
-from samedevice.doors.stderr import write
+from samedevice.doors.ranks import explained_by, this_rank
+from samedevice.doors.stderr import say, write
 from samedevice.introspect import exceptions
 from samedevice.introspect.tracebacks import without_our_frames
 
@@ -49,12 +50,18 @@ def explain_first(error: BaseException, machines: ForMachines) -> bool:
     diagnosis = diagnosis_of(error)
     if diagnosis is None:
         return False
-    if not is_told(error):
-        from samedevice.doctor.report import as_text, terminal_width
+    machines.note(diagnosis)
+    if is_told(error):
+        return True
+    mark_as_told(error)
+    from samedevice.doctor.report import as_text, terminal_width
 
-        mark_as_told(error)
-        write(f"\n{as_text(diagnosis, width=terminal_width())}\n")
-    machines.tell(diagnosis)
+    text = f"\n{as_text(diagnosis, width=terminal_width())}\n"
+    if other := explained_by(diagnosis):
+        say(f"{this_rank()} has the same error as {other}, which explains it.")
+        return True
+    write(text)
+    machines.annotate(diagnosis)
     return True
 
 

@@ -1,0 +1,47 @@
+"""Ranks of one torchrun that fail with the same error: one of them explains it.
+
+The ranks are processes, and torchrun names a file for each in a folder of this run that all of this machine share
+(TORCHELASTIC_ERROR_FILE, https://docs.pytorch.org/docs/stable/elastic/errors.html). Whoever makes the file of an
+error there first explains it.
+"""
+
+import hashlib
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from samedevice.doctor import Diagnosis
+
+
+def this_rank() -> str:
+    """Return the name of this process among the ranks, such as "rank 0"."""
+    return f"rank {os.environ.get('RANK', '')}"
+
+
+def explained_by(diagnosis: "Diagnosis") -> str:
+    """Return who explains this very error: "rank 0", or "another rank"; "" if it is for this process to do.
+
+    Two errors are the same if the same line failed with the same message, for the same tensor and the same cause. Each
+    rank has a GPU of its own, so the number of the device is not compared.
+    """
+    file = os.environ.get("TORCHELASTIC_ERROR_FILE")
+    if not file:
+        return ""
+    claim = Path(file).parents[1] / f"samedevice-{_name(diagnosis)}"
+    try:
+        with claim.open("x") as made:
+            made.write(this_rank())
+        return ""
+    except FileExistsError:
+        rank = claim.read_text() or "another rank"  # the file is there, and may not have been written yet
+        return rank if rank != this_rank() else ""  # in another thread
+    except OSError:  # torchrun's folder is gone
+        return ""
+
+
+def _name(diagnosis: "Diagnosis") -> str:
+    message, place = diagnosis.message, diagnosis.place
+    culprits = [(culprit.expression, culprit.cause) for culprit in diagnosis.culprits]
+    error = (message and message.id, place and (place.file, place.line), culprits)
+    return hashlib.sha256(repr(error).encode()).hexdigest()[:16]
