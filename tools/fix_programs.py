@@ -1,8 +1,8 @@
-"""Let `samedevice fix` fix programs with several device bugs each, and say which then run and do what they should.
+"""Let `samedevice fix` fix programs with several device bugs each, and write to results/fix.json what became of them.
 
 Each folder of tests/fix/programs has a program whose bugs show on a GPU only. What it prints on the CPU is what it
-should print: simulated GPUs draw the CPU's random numbers here, and compute what the CPU does. Named on the command
-line are some of the programs; without a name it is all of them.
+should print: simulated GPUs draw the CPU's random numbers here, and compute what the CPU does. If programs are named
+(`python tools/fix_programs.py ema_trainer`), only these are fixed, and nothing is written.
 """
 
 import json
@@ -15,6 +15,8 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import results
 
 FOLDER = Path(__file__).resolve().parents[1] / "tests/fix/programs"
 
@@ -48,18 +50,17 @@ def main(names: list[str]) -> int:
         print(f"{folder.name}: {said}, {outcome.errors} fixed, {outcome.taken_back} taken back", flush=True)
         if not outcome.is_right:
             print(outcome.says)
-    print(summary(outcomes))
-    return 0
-
-
-def summary(outcomes: list[Outcome]) -> dict[str, int]:
-    """Count the outcomes."""
-    return {
+    figures = {
         "programs": len(outcomes),
-        "run": sum(outcome.runs for outcome in outcomes),
+        "runs": sum(outcome.runs for outcome in outcomes),
         "right": sum(outcome.is_right for outcome in outcomes),
+        "fixes": sum(outcome.errors for outcome in outcomes),
         "taken_back": sum(outcome.taken_back for outcome in outcomes),
     }
+    print(figures)
+    if not names:
+        results.write("fix", figures)
+    return 0
 
 
 def fixed(folder: Path) -> Outcome:

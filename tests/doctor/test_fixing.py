@@ -33,7 +33,7 @@ class Program:
 
     def failure(self, line: int, culprit: str = "x", new: str = "", test: str = "", file: str = "") -> Failure:
         """Return a device error at a line, whose fix puts a text in the place of that line; "" for no fix."""
-        old = self.given[-1].splitlines()[line - 1] if self.given else PROGRAM[line - 1]
+        old = self.given[-1].splitlines()[line - 1].strip() if self.given else PROGRAM[line - 1]
         edit = {
             "file": file or str(self.path),
             "line": line,
@@ -115,6 +115,17 @@ def test_a_fix_after_which_an_earlier_line_fails_is_taken_back(tmp_path: Path) -
     program = Program(tmp_path, DONE)
     program.runs = [lambda _: failing(program.failure(3, "c", "c = 30")), lambda _: failing(program.other(1))]
     assert program.fixed().files == {}
+
+
+def test_an_earlier_line_of_a_loop_fails_in_its_next_round(tmp_path: Path) -> None:
+    program = Program(tmp_path, DONE)
+    program.path.write_text("for a in b:\n    b = 2\n    c = 3\n")
+    program.runs = [
+        lambda _: failing(program.failure(3, "c", "c = 30")),
+        lambda _: failing(program.failure(2, "b", "b = 20")),
+        DONE,
+    ]
+    assert of(program.fixed()) == ["for a in b:\n    b = 20\n    c = 30\n"]
 
 
 def test_a_fix_stays_if_a_later_line_fails_for_a_reason_of_its_own(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ now fails earlier, or on a line of the fix. All ends when a run has no device er
 Nothing here runs a program or writes a file: doors/fix.py does.
 """
 
+import ast
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -246,23 +247,43 @@ def _failed(trying: Sequence[Fix], state: State, files: Files, now: Run) -> list
 
 def _blamed(failure: Failure, before: Failure | None, trying: Sequence[Fix], old: Files, new: Files) -> Sequence[Fix]:
     """Return the fixes that may have made an error: it is on a line of theirs, or the program came less far."""
-    place = _origins(failure, new)
-    place_before = _origins(before, old) if before else ()
-    if _is_earlier(place, place_before):
-        return trying
-    # On a line that was edited because it failed, the next error about devices is one more to fix.
-    if failure.is_about_devices and place[-1:] == place_before[-1:]:
-        return ()
+    if before is not None:
+        if _came_less_far(failure, before, old, new):
+            return trying
+        # On a line that was edited because it failed, the next error about devices is one more to fix.
+        if failure.is_about_devices and _origins(failure, new)[-1:] == _origins(before, old)[-1:]:
+            return ()
     line = _line(*failure.stack[-1], new) if failure.stack else None
     return [fix for fix in trying if line is not None and line.fixes == str(fix)]
 
 
-def _is_earlier(now: Sequence[tuple[str, int | str]], before: Sequence[tuple[str, int | str]]) -> bool:
-    """Tell whether a program failed on a line above the one that it had passed, in the first frame that differs."""
-    for (file, line), (old_file, old_line) in zip(now, before, strict=False):
-        if (file, line) != (old_file, old_line):
-            return file == old_file and isinstance(line, int) and isinstance(old_line, int) and line < old_line
+def _came_less_far(failure: Failure, before: Failure, old: Files, new: Files) -> bool:
+    """Tell whether a program failed on a line above the one that it had passed, in the first frame that differs.
+
+    In a loop, that line may be one of the next round. An error about devices then counts as a later one.
+    """
+    is_repeated = False
+    for now, then in zip(_origins(failure, new), _origins(before, old), strict=False):
+        file, line, old_line = now[0], now[1], then[1]
+        if now == then:
+            is_repeated = is_repeated or _are_in_a_loop(file, line, line)
+            continue
+        if file != then[0] or not isinstance(line, int) or not isinstance(old_line, int) or line > old_line:
+            return False
+        return not (failure.is_about_devices and (is_repeated or _are_in_a_loop(file, line, old_line)))
     return False
+
+
+def _are_in_a_loop(file: str, line: int | str, other: int | str) -> bool:
+    """Tell whether two lines of a file on the disk are in one loop."""
+    if isinstance(line, str) or isinstance(other, str):
+        return False
+    try:
+        tree = ast.parse(Path(file).read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return False
+    loops = (node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While | ast.AsyncFor))
+    return any(node.lineno <= min(line, other) and max(line, other) <= (node.end_lineno or 0) for node in loops)
 
 
 def _error(failure: Failure, files: Files, expression: str) -> object:

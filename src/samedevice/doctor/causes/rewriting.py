@@ -8,6 +8,7 @@ from typing import Any
 
 from samedevice.doctor.causes.wanted_device import device_at
 from samedevice.doctor.culprits.evidence import Evidence
+from samedevice.doctor.culprits.writes import writes_to
 from samedevice.doctor.edits import Change, Part, Source, statement_of
 from samedevice.introspect import classes, objects, origins
 from samedevice.introspect.expressions import parsed, text_of
@@ -65,10 +66,29 @@ def assigned(evidence: Evidence, new: str) -> Change:
         is_of_a_tensor = objects.is_tensor(whole) and "." in of_a_tuple[2]  # a view such as `.T`
         if objects.is_one_of(whole, tuple) or is_of_a_class or is_of_a_tensor:
             return in_line(evidence, new)
+    if isinstance(call.statement, ast.stmt) and writes_to(call.statement, name):
+        if not name.isidentifier():
+            return before_line(call, f"{name} = {new}", evidence.taken_in)
+        if _is_anothers_too(name, call) and (read := _with_what_is_read_moved(evidence)).parts:
+            return read
     if not _is_assignable(name, call):
         return in_line(evidence, new)
     above = before_line(call, f"{name} = {new}", evidence.taken_in)
     return above if above.parts else Change(above.text, in_line(evidence, new).parts)
+
+
+def _is_anothers_too(name: str, call: Call) -> bool:
+    """Tell whether somebody else holds what a local name stands for, who would not see that the name is moved."""
+    origin = find_origin(name, call.scope, call.line) if call.scope is not None else None
+    return origin is not None and origin.kind not in ("created", "moved")
+
+
+def _with_what_is_read_moved(evidence: Evidence) -> Change:
+    """Write the failing line so that what it reads comes to the tensor that it writes to."""
+    there = f"{evidence.expression.text}.device"
+    read = {text_of(node): node for other in evidence.other_operands if (node := other.argument.node) is not None}
+    changes = [in_line(evidence, text_of(moved_to(node, there)), text) for text, node in read.items()]
+    return sum(changes[1:], start=changes[0]) if changes else Change("")
 
 
 def _named_tuple(whole: Any, call: Call) -> str:

@@ -65,10 +65,14 @@ def find_operands(failure: Failure) -> list[Operand]:
 def _with_the_unknown_one(operands: list[Operand], failure: Failure) -> list[Operand]:
     """Add the one part of the failing line whose device nothing tells, where the message does.
 
-    The message names two devices, and all other parts are on one of them: so this one is on the other.
+    The message names two devices, and all other parts are on one of them: so this one is on the other, whatever was
+    expected of it.
     """
     call = failure.user_call
     named = set(_DEVICE.findall(failure.text))
+    expected = [operand for operand in operands if not operand.is_known]
+    if len(expected) == 1 and expected[0].call is call:
+        operands = [operand for operand in operands if operand.is_known]
     known = {operand.device for operand in operands}
     here = {operand.argument.node for operand in operands if operand.call is call}
     unknown = [
@@ -77,7 +81,7 @@ def _with_the_unknown_one(operands: list[Operand], failure: Failure) -> list[Ope
         if argument.value is MISSING and argument.node not in here and not isinstance(argument.node, ast.Constant)
     ]
     if not here or len(named) != 2 or len(known) != 1 or not known < named or len(unknown) != 1:
-        return operands
+        return [*operands, *expected] if expected and expected[0] not in operands else operands
     (device,) = named - known
     return [*operands, Operand(None, device, call, unknown[0])]
 

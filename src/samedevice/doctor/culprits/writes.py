@@ -5,6 +5,7 @@ import re
 
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.introspect import classes, objects
+from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import scope
 from samedevice.introspect.namespaces import globals_of
 from samedevice.introspect.values import value
@@ -23,6 +24,20 @@ def is_written_to(evidence: Evidence) -> bool:
                 continue
         if value(target, call) is evidence.operand.tensor:
             return True
+    return False
+
+
+def writes_to(statement: ast.stmt, name: str) -> bool:
+    """Tell whether a statement writes in place to a name: by `+=`, by a method such as `add_`, or as `out=`."""
+    for node in ast.walk(statement):
+        match node:
+            case ast.AugAssign(target=target) if text_of(target) == name:
+                return True
+            case ast.Call(func=ast.Attribute(attr=method, value=target)) if _is_in_place(method):
+                if text_of(target) == name:
+                    return True
+            case ast.keyword(arg="out", value=target) if text_of(target) == name:
+                return True
     return False
 
 
