@@ -10,9 +10,11 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 import notebooks
+from samedevice import explain
+from samedevice.doctor import site_addresses
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
@@ -255,3 +257,17 @@ def test_interrupted_it_stores_what_is_done_and_ends_in_one_sentence(
     for kernel in kernels.read_text().split():
         with pytest.raises(ProcessLookupError):
             os.kill(int(kernel), 0)
+
+
+def test_an_answer_is_stored_alike_before_and_after_the_project_has_an_address(monkeypatch):
+    def answer(owner):
+        monkeypatch.setattr(site_addresses, "REPOSITORY", f"https://github.com/{owner}/any-name")
+        shown = explain("RuntimeError: indices should be either on cpu or on the same device")._repr_html_()
+        cell = new_code_cell(outputs=[new_output("display_data", {"text/html": shown})])
+        notebook = new_notebook(cells=[cell])
+        notebooks.scrub(notebook)
+        return shown, notebook.cells[0].outputs[0].data["text/html"]
+
+    (before, stored), (after, stored_then) = answer(site_addresses._NOBODY), answer("someone")
+    assert before == stored == stored_then != after
+    assert "More: <code>samedevice explain SD030</code>" in stored

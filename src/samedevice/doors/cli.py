@@ -150,7 +150,7 @@ def _explain(arguments: Sequence[str]) -> int:
         "what",
         nargs="?",
         metavar="FILE | ID | TEXT",
-        help="a log or a traceback; an id such as SD001 or input_not_moved; or the error",
+        help="a log or a traceback; an id, to read its page (SD001, or input_not_moved for a cause); or the error",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--more", action="store_true", help="also why it happened, and how to fix the other causes")
