@@ -1,3 +1,4 @@
+import numpy as np
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
@@ -42,6 +43,8 @@ def main():
             pruner.freeze()
         loss = epoch(model, optimizer, x, y)
         print(f"epoch {e} loss {loss:.5f} sparsity {pruner.sparsity():.4f}")
+    counts, _ = np.histogram(model[0].weight.detach().numpy(), bins=4, range=(-0.5, 0.5))
+    print("histogram", counts.tolist())
     print("calls", stats.calls, "means", [round(m.norm().item(), 4) for m in stats.means.values()])
 
 

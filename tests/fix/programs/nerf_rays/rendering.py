@@ -9,7 +9,8 @@ def raw2outputs(raw, z_vals):
     transmittance = torch.cumprod(torch.cat([ones, 1.0 - alpha + 1e-10], dim=-1), dim=-1)[:, :-1]
     weights = alpha * transmittance
     rgb = (weights[..., None] * raw[..., :3].sigmoid()).sum(dim=-2)
-    return rgb + (1.0 - weights.sum(-1, keepdim=True)), (weights * z_vals).sum(-1)
+    background = torch.tensor([1.0, 1.0, 0.9])
+    return rgb + (1.0 - weights.sum(-1, keepdim=True)) * background, (weights * z_vals).sum(-1)
 
 
 def render_rays(rays_o, rays_d, embedder, network, near=1.0, far=3.0, n_samples=12, perturb=True):

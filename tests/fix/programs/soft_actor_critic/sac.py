@@ -13,6 +13,7 @@ class SAC:
         self.critic.to(device)
         self.policy = GaussianPolicy(obs, low, high).to(device)
         self.log_alpha = torch.zeros(1, requires_grad=True)
+        self.reward_scale = torch.tensor([0.5])
         self.target_entropy = -float(len(low))
         self.critic_optim = torch.optim.Adam(self.critic.parameters(), lr=lr)
         self.policy_optim = torch.optim.Adam(self.policy.parameters(), lr=lr)
@@ -23,7 +24,7 @@ class SAC:
         with torch.no_grad():
             next_action, next_log_pi, _ = self.policy.sample(next_state)
             q_next = torch.min(*self.critic_target(next_state, next_action)) - self.log_alpha.exp() * next_log_pi
-            target = reward + self.gamma * q_next
+            target = reward * self.reward_scale + self.gamma * q_next
         q1, q2 = self.critic(state, action)
         qf_loss = F.mse_loss(q1, target) + F.mse_loss(q2, target)
         self.critic_optim.zero_grad()

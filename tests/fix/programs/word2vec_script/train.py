@@ -54,7 +54,7 @@ def get_batches(words, batch_size, window=2):
 def nearest(model, word, k=3):
     with torch.no_grad():
         weight = F.normalize(model.in_embed.weight, dim=1)
-        idx = torch.tensor([word2idx[word]])
+        idx = torch.tensor([word2idx[word]], device=weight.device)
         vector = F.normalize(model.in_embed(idx), dim=1)
         best = (vector @ weight.T).squeeze(0).topk(k + 1).indices[1:]
     return [vocab[i] for i in best.tolist()]
