@@ -19,11 +19,13 @@ def main():
     chars = sorted(set(TEXT))
     data = torch.tensor([chars.index(c) for c in TEXT])
     model = LanguageModel(len(chars)).to(device)
+    token_weights = torch.ones(len(chars))
+    token_weights[chars.index(" ")] = 0.5
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
     for it in range(1, 41):
         x, y = get_batch(data, 8, 16)
         x, y = x.to(device), y.to(device)
-        loss = F.cross_entropy(model(x).flatten(0, 1), y.flatten())
+        loss = F.cross_entropy(model(x).flatten(0, 1), y.flatten(), weight=token_weights)
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         optimizer.step()

@@ -30,7 +30,7 @@ class VAE(nn.Module):
 
     def reparameterize(self, mu, logvar):
         std = torch.exp(0.5 * logvar)
-        eps = torch.randn(std.size())
+        eps = torch.randn_like(std)
         return mu + eps * std
 
     def forward(self, x):

@@ -1,0 +1,1 @@
+from attention_blocks.attention import SelfAttention  # noqa: F401
