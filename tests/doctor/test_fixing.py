@@ -147,6 +147,33 @@ def test_after_a_fix_that_was_taken_back_the_next_culprit_is_tried(tmp_path: Pat
     assert of(program.fixed()) == ["a = 1\nb = 21\nc = 3\nd = 4\n"]
 
 
+def test_without_a_line_that_would_only_fail_next_a_fix_may_help(tmp_path: Path) -> None:
+    program = Program(tmp_path, DONE)
+
+    def run(text: str) -> Run:
+        if "c = q" in text:
+            return failing(program.other(3))
+        failure = program.failure(4, "d", "d = 40")
+        (culprit,) = failure.diagnosis["culprits"]
+        culprit["fix"] = "d = 40"
+        culprit["edits"].append(program.failure(3, "c", "c = q").diagnosis["culprits"][0]["edits"][0])
+        return failing(failure) if "d = 4\n" in text else DONE
+
+    program.runs = [run]
+    assert of(program.fixed()) == ["a = 1\nb = 2\nc = 3\nd = 40\n"]
+
+
+def test_a_fix_after_which_the_line_of_an_earlier_one_fails_is_taken_back(tmp_path: Path) -> None:
+    program = Program(tmp_path, DONE)
+    program.path.write_text("for a in b:\n    b = 2\n    c = 3\n")
+    program.runs = [
+        lambda _: failing(program.failure(3, "c", "c = 30")),
+        lambda _: failing(program.failure(2, "b", "b = 20")),
+        lambda _: failing(program.other(3)),
+    ]
+    assert of(program.fixed()) == ["for a in b:\n    b = 2\n    c = 30\n"]
+
+
 def test_fixes_that_undo_each_other_end(tmp_path: Path) -> None:
     program = Program(tmp_path, DONE)
     program.runs = [

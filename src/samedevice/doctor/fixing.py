@@ -19,7 +19,7 @@ from samedevice.doctor.edits import Edit
 from samedevice.introspect.libraries import is_library
 
 Files = Mapping[Path, EditedFile]
-_NUMBERED = re.compile(r"\b[a-z]+:\d+")  # a device, such as cuda:1
+_NUMBERED = re.compile(r"\b[a-z]+:[1-9]\d*")  # a device, such as cuda:1
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,8 @@ def _certain(state: State, folder: Path) -> list[Fix]:
 def is_certain(fix: Fix, folder: Path) -> bool:
     """Tell whether a fix may be tried: its files are the program's own, and it names no GPU that they do not name.
 
-    A number such as that of `"cuda:1"` is right in one run. The next one may have the tensor elsewhere.
+    A number such as that of `"cuda:1"` is right in one run. The next one may have the tensor elsewhere. The first GPU
+    is what a program with one GPU has.
     """
     return is_within(folder, fix) and not any(
         gpu not in _text(Path(edit.file)) for edit in fix.edits for gpu in _NUMBERED.findall(edit.text)
@@ -206,9 +207,12 @@ def fixes_of(failure: Failure, files: Files) -> list[Fix]:
     fixes = []
     for culprit in failure.diagnosis["culprits"] if failure.is_about_devices else ():
         edits = tuple(Edit(**edit) for edit in culprit["edits"])
-        key = tuple((edit.file, _origin(edit.file, edit.line, files), edit.action, edit.text) for edit in edits)
-        error = _error(failure, files, culprit["expression"])
-        fixes += [Fix(culprit, failure.diagnosis["message"]["id"], edits, key, frozenset([error]))] if edits else []
+        # Without the lines that would only fail next: one of them may be wrong.
+        least = tuple(edit for edit in edits if edit.text == culprit["fix"])
+        errors = frozenset([_error(failure, files, culprit["expression"])])
+        for those in dict.fromkeys(each for each in (edits, least) if each):
+            key = tuple((edit.file, _origin(edit.file, edit.line, files), edit.action, edit.text) for edit in those)
+            fixes.append(Fix(culprit, failure.diagnosis["message"]["id"], those, key, errors))
     return fixes
 
 
@@ -254,7 +258,10 @@ def _blamed(failure: Failure, before: Failure | None, trying: Sequence[Fix], old
         if failure.is_about_devices and _origins(failure, new)[-1:] == _origins(before, old)[-1:]:
             return ()
     line = _line(*failure.stack[-1], new) if failure.stack else None
-    return [fix for fix in trying if line is not None and line.fixes == str(fix)]
+    if line is None or not line.fixes:
+        return ()
+    # On a line of an earlier fix, which had worked, the newest ones may have brought it.
+    return [fix for fix in trying if line.fixes == str(fix)] or (() if failure.is_about_devices else trying)
 
 
 def _came_less_far(failure: Failure, before: Failure, old: Files, new: Files) -> bool:

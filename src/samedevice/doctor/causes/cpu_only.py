@@ -15,6 +15,7 @@ from samedevice.doctor.edits import Change
 from samedevice.introspect import objects, origins
 from samedevice.introspect.expressions import parsed, text_of
 from samedevice.introspect.frames import Call
+from samedevice.introspect.objects import MISSING
 from samedevice.introspect.values import Argument, arguments, value
 
 numpy = cause("numpy_conversion", is_alone=True)
@@ -27,12 +28,24 @@ pinned.find(tensors_on_accelerators)
 @numpy.find
 def array_or_tensor(failure: Failure) -> list[Operand]:
     """Find the array that met a tensor, or the tensor that NumPy was given."""
-    return of_the_first_frame(failure.calls_below[::-1], _array_or_tensors)
+    named = re.search(r"convert (\S+) device type tensor", failure.text)
+    device = named[1] if named else ""
+    return of_the_first_frame(failure.calls_below[::-1], lambda call: _array_or_tensors(call, device))
 
 
-def _array_or_tensors(call: Call) -> Iterable[Operand]:
+def _array_or_tensors(call: Call, device: str) -> Iterable[Operand]:
     array = _array_beside_a_tensor(call)
-    return [Operand(None, "cpu", call, array)] if array is not None else off_the_cpu(call)
+    if array is not None:
+        return [Operand(None, "cpu", call, array)]
+    tensors = list(off_the_cpu(call))
+    match call.node:
+        # The message is about the result, whatever tensors it was computed from.
+        case ast.Call(func=ast.Attribute(attr="numpy" | "__array__", value=result)) if not objects.is_tensor(
+            value(result, call)
+        ):
+            if device:
+                return [Operand(None, device, call, Argument(result, MISSING), is_known=False)]
+    return tensors
 
 
 def _array_beside_a_tensor(call: Call) -> Argument | None:

@@ -16,12 +16,13 @@ from samedevice.introspect.origins import find_origin
 def device_at(evidence: Evidence, call: Call, line: int) -> str:
     """Write the wanted device as a frame can at one of its lines.
 
-    That is a variable that holds it, the `.device` of a tensor that is there, or its name in quotation marks.
+    That is a variable that holds it, the `.device` of a tensor or of a module's parameters there, or its name in
+    quotation marks.
     """
     wanted = evidence.wanted_device or device_in_text(evidence.failure.text)
     if not wanted:
         return '"cuda"'
-    ways = (_by_a_variable, _by_a_tensor, _by_an_operand, _by_a_parameter)
+    ways = (_by_a_variable, _by_a_tensor, _by_an_operand, _by_a_parameter, _by_a_module)
     written = (text for way in ways for text in way(evidence, call, line, wanted))
     return next(written, f'"{wanted}"')
 
@@ -66,6 +67,17 @@ def _by_a_parameter(evidence: Evidence, call: Call, line: int, wanted: str) -> I
                 yield f"{holder.expression}.device"
 
 
+def _by_a_module(evidence: Evidence, call: Call, line: int, wanted: str) -> Iterator[str]:
+    """Yield the devices of the modules that a function names and that are there as a whole."""
+    names = evidence.failure.names(call) if call.function != "<module>" else []
+    for name, object_ in names:
+        devices = (
+            {objects.device(tensor) for tensor in objects.parameters(object_)} if objects.is_module(object_) else ()
+        )
+        if devices == {wanted} and _has_value(name, call, line):
+            yield f"next({name}.parameters()).device"
+
+
 def _other_tensors(evidence: Evidence) -> list[Any]:
     """Return the tensors that the culprit met."""
     return [operand.tensor for operand in evidence.other_operands if operand.tensor is not None]
@@ -103,7 +115,9 @@ def _variables(name: str, object_: Any, wanted: str) -> list[str]:
 
 def _has_value(name: str, call: Call, line: int) -> bool:
     """Tell whether a name has its value before a line of its frame."""
-    if name == "self" or name not in call.locals or name in call.frame.f_code.co_freevars:
+    if name == "self":
+        return name in call.locals
+    if name not in call.locals or name in call.frame.f_code.co_freevars:
         return True
     if call.scope is None:
         return True
