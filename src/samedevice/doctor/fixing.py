@@ -180,14 +180,18 @@ def _certain(state: State, folder: Path) -> list[Fix]:
 
 
 def is_certain(fix: Fix, folder: Path) -> bool:
-    """Tell whether a fix may be tried: its files are the program's own, and it names no GPU that they do not name.
+    """Tell whether a fix may be tried: its files are the program's own, and it is right in each round and each run.
 
     A number such as that of `"cuda:1"` is right in one run. The next one may have the tensor elsewhere. The first GPU
     is what a program with one GPU has.
     """
-    return is_within(folder, fix) and not any(
-        gpu not in _text(Path(edit.file)) for edit in fix.edits for gpu in _NUMBERED.findall(edit.text)
-    )
+    if not is_within(folder, fix):
+        return False
+    # A generator that is created in a loop draws the same numbers each time.
+    if any(edit.action == "before" and "Generator(" in edit.text for edit in fix.edits):
+        return False
+    gpus = ((edit.file, gpu) for edit in fix.edits for gpu in _NUMBERED.findall(edit.text))
+    return all(gpu in _text(Path(file)) for file, gpu in gpus)
 
 
 def _text(path: Path) -> str:

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 
 from samedevice.doctor.causes.registry import cause
-from samedevice.doctor.causes.rewriting import before_line, in_line, replaced, with_argument
+from samedevice.doctor.causes.rewriting import in_line, replaced, with_argument
 from samedevice.doctor.causes.wanted_device import device_in_text
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.failure import Failure
@@ -44,15 +44,15 @@ def generator_there(evidence: Evidence) -> Change:
     name = evidence.expression.text
     base, _, key = name.rpartition(".")
     owner = value(parsed(base), evidence.call) if base else None
-    assignment = origins.assigned(owner, key)
-    tree, source = evidence.origin.value, Source.of_call(evidence.origin_call)
-    if tree is None and assignment is not None:
-        tree, source = assignment.value, Source.of_method(assignment.method)
-    for node in ast.walk(tree) if tree is not None else ():
-        if isinstance(node, ast.Call) and origins.called(node) == "Generator":
-            changed = ast.Call(node.func, [], [ast.keyword("device", ast.Constant(device))])
-            line = f"{name} = {text_of(replaced(tree, node, changed))}"
-            return Change(line, source.replaced(node, text_of(changed)))
+    written = [(evidence.origin.value, Source.of_call(evidence.origin_call))]
+    if assignment := origins.assigned(owner, key):
+        written.append((assignment.value, Source.of_method(assignment.method)))
+    for tree, source in written:
+        for node in ast.walk(tree) if tree is not None else ():
+            if isinstance(node, ast.Call) and origins.called(node) == "Generator":
+                changed = ast.Call(node.func, [], [ast.keyword("device", ast.Constant(device))])
+                line = f"{name} = {text_of(replaced(tree, node, changed))}"
+                return Change(line, source.replaced(node, text_of(changed)))
     return before_line(evidence.failure.user_call, f"{name} = {text_of(there)}")
 
 

@@ -19,7 +19,7 @@ from samedevice.introspect.frames import scope
 from samedevice.introspect.libraries import is_ours
 from samedevice.introspect.namespaces import globals_of
 from samedevice.introspect.origins import Origin, find_origin
-from samedevice.introspect.values import Argument, returns
+from samedevice.introspect.values import Argument, returns, value
 from samedevice.placement.holders import stepped
 
 gradient = cause("grad_device")
@@ -65,8 +65,26 @@ def _left_behind(failure: Failure) -> Iterator[Operand]:
 
 @gradient.find
 def returned_gradients(failure: Failure) -> list[Operand]:
-    """Find what a Function's backward or a hook returned; else the tensor that was refused."""
-    return [*_returned_by_a_function(failure), *_returned_by_a_hook(failure)] or refused_tensors(failure)
+    """Find what a Function's backward or a hook returned, or `.grad` was given; else the tensor that was refused."""
+    found = [*_returned_by_a_function(failure), *_returned_by_a_hook(failure), *_given_to_grad(failure)]
+    return found or refused_tensors(failure)
+
+
+def _given_to_grad(failure: Failure) -> Iterator[Operand]:
+    """Find `other.grad` of `x.grad = other.grad`, and move it to where `x` is: a copy of `other` has no gradient."""
+    call = failure.user_call
+    match call.statement:
+        case ast.Assign(
+            targets=[ast.Attribute(attr="grad", value=tensor)], value=ast.Attribute(attr="grad", value=other) as given
+        ):
+            gradient = objects.tensor_attribute(value(other, call), "grad")
+            if objects.is_tensor(gradient):
+                moved = text_of(moved_to(given, f"{text_of(tensor)}.device"))
+                parts = Source.of_call(call).replaced(given, moved)
+                change = Change(f"{text_of(tensor)}.grad = {moved}", parts)
+                origin = Origin("other", None, given)
+                argument = Argument(given, gradient)
+                yield Operand(gradient, objects.device(gradient), call, argument, origin=origin, change=change)
 
 
 def _returned_by_a_function(failure: Failure) -> Iterator[Operand]:

@@ -122,6 +122,8 @@ def _has_value(name: str, call: Call, line: int) -> bool:
     if call.scope is None:
         return True
     origin = find_origin(name, call.scope, line)
+    if find_origin(name, call.scope, call.line, call.statement).statement is not origin.statement:
+        return False  # it stands for something else by now
     if origin.kind == "argument":
         return True
     return origin.statement is not None and (getattr(origin.statement, "lineno", None) or 0) < line
