@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 
 from samedevice.doctor.causes.registry import cause
-from samedevice.doctor.causes.rewriting import in_line, replaced, with_argument
+from samedevice.doctor.causes.rewriting import before_line, in_line, replaced, with_argument
 from samedevice.doctor.causes.wanted_device import device_in_text
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.failure import Failure

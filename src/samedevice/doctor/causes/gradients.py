@@ -12,7 +12,7 @@ from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.failure import Failure
 from samedevice.doctor.culprits.lone_tensor import refused_tensors
 from samedevice.doctor.culprits.operands import Operand
-from samedevice.doctor.edits import Change, Source
+from samedevice.doctor.edits import Change, Source, statement_of
 from samedevice.introspect import classes, objects
 from samedevice.introspect.expressions import parsed, text_of
 from samedevice.introspect.frames import scope
@@ -35,10 +35,12 @@ def is_in_a_backward(evidence: Evidence) -> bool:
 
 @gradient.claim
 def left_behind(failure: Failure, likely: Sequence[str], is_mismatch: bool) -> list[Operand] | None:
-    """Claim a mismatch in a backward or in an optimizer, if gradients stayed where their tensors were.
+    """Claim what `.grad` was given; and a mismatch in a backward or in an optimizer, if gradients stayed behind.
 
     Those of `w` do in `w.data = w.data.to(device)`.
     """
+    if list(likely[:1]) == [gradient.id] and (given := list(_given_to_grad(failure))):
+        return given
     if not is_mismatch or not failure.runs_below_in("torch/autograd/", "torch/optim/"):
         return None
     return list(_left_behind(failure)) or None
@@ -65,15 +67,14 @@ def _left_behind(failure: Failure) -> Iterator[Operand]:
 
 @gradient.find
 def returned_gradients(failure: Failure) -> list[Operand]:
-    """Find what a Function's backward or a hook returned, or `.grad` was given; else the tensor that was refused."""
-    found = [*_returned_by_a_function(failure), *_returned_by_a_hook(failure), *_given_to_grad(failure)]
-    return found or refused_tensors(failure)
+    """Find what a Function's backward or a hook returned; else the tensor that was refused."""
+    return [*_returned_by_a_function(failure), *_returned_by_a_hook(failure)] or refused_tensors(failure)
 
 
 def _given_to_grad(failure: Failure) -> Iterator[Operand]:
     """Find `other.grad` of `x.grad = other.grad`, and move it to where `x` is: a copy of `other` has no gradient."""
     call = failure.user_call
-    match call.statement:
+    match statement_of(call):
         case ast.Assign(
             targets=[ast.Attribute(attr="grad", value=tensor)], value=ast.Attribute(attr="grad", value=other) as given
         ):
