@@ -200,3 +200,44 @@ def test_hydra_ends_the_process_by_itself_and_its_error_is_explained_first(pytho
     assert run.stderr.count("is on meta.") == 1
     run = python(*REAL, "train.py")
     assert run.stderr.count("is on meta.") == 1
+
+
+# lightning.pytorch.trainer.call does this: it moves the model back to the CPU before the error goes on.
+LIGHTNING_CALL = """
+def _interrupt(trainer, exception):
+    print("interrupted by", type(exception).__name__)
+
+def fit(trainer, step):
+    try:
+        step()
+    except BaseException as exception:
+        _interrupt(trainer, exception)
+        trainer.scale = trainer.scale.new_ones(3, device="cpu")
+        raise
+"""
+LIGHTNING = """
+import torch
+from lightning.pytorch.trainer.call import fit
+
+class Scaled:
+    def __init__(self):
+        self.scale = torch.ones(3, device="meta")
+
+    def step(self):
+        torch.addcmul(torch.ones(3), torch.ones(3), self.scale)
+
+scaled = Scaled()
+fit(scaled, scaled.step)
+"""
+
+
+@pytest.mark.parametrize("command", [REAL, RUN, ()], ids=["real", "simulated", "install"])
+def test_an_error_under_lightning_is_explained_before_the_model_moves(python, tmp_path, command):
+    """The names are those of lightning 2.6."""
+    folder = tmp_path / "lightning" / "pytorch" / "trainer"
+    folder.mkdir(parents=True)
+    (folder / "call.py").write_text(LIGHTNING_CALL)
+    (tmp_path / "train.py").write_text(LIGHTNING if command else INSTALL + LIGHTNING)
+    run = python(*command, "train.py")
+    assert (run.returncode, run.stdout) == (1, "interrupted by RuntimeError\n")
+    assert run.stderr.count(SAYS) == 1

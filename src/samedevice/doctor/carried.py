@@ -1,8 +1,8 @@
-"""Errors of a DataLoader's workers, of a model's replicas and of the thread that pins memory.
+"""A diagnosis that was made earlier than it is asked for, while the error could be explained: the error carries it.
 
-PyTorch carries them to the program in a torch._utils.ExceptionWrapper, which keeps the text of the traceback and no
-frame. So the diagnosis is made where the frames live, and the wrapper carries it too. A worker is another process:
-what is carried are bytes, so that a process without samedevice can read the rest.
+- torch._utils.ExceptionWrapper brings an error of a DataLoader's worker, of a model's replica or of the thread that
+  pins memory to the program. It keeps the text of the traceback, and no frame.
+- Lightning moves the model back to the CPU before it passes an error on.
 """
 
 import pickle
@@ -13,28 +13,37 @@ from typing import Any
 from samedevice.doctor.diagnosis import Diagnosis
 from samedevice.introspect import exceptions
 
+# An attribute of an exception or of a wrapper. Its value are bytes: what is sent to another process is still read
+# there where samedevice is missing.
 _CARRIED = "_samedevice_diagnosis"
 
 
-def carry(wrapper: Any, diagnosis: Diagnosis) -> None:
-    """Let a wrapper carry the diagnosis of the error that it was made of."""
-    setattr(wrapper, _CARRIED, pickle.dumps(diagnosis))
+def carry(attributes: dict[str, Any], diagnosis: Diagnosis) -> None:
+    """Let an exception, or a wrapper of one, carry its diagnosis.
+
+    Args:
+        attributes: the attributes of the exception or of the wrapper.
+        diagnosis: what is known of the error.
+    """
+    attributes[_CARRIED] = pickle.dumps(diagnosis)
 
 
 def carried(error: BaseException) -> Diagnosis | None:
-    """Return the diagnosis that came with an error from elsewhere; None where none did.
-
-    The wrapper raises the error itself (torch/_utils.py, ExceptionWrapper.reraise), so it is found in the last frame.
-    """
-    frame = _last_frame(exceptions.traceback(error))
-    kind = getattr(sys.modules.get("torch._utils"), "ExceptionWrapper", None)
-    if frame is None or kind is None or frame.f_code is not getattr(kind.reraise, "__code__", None):
-        return None
-    wrapper = frame.f_locals.get("self")
-    found = vars(wrapper).get(_CARRIED) if type(wrapper) is kind else None
+    """Return the diagnosis that an error carries, or that the wrapper brought which has raised it; None for none."""
+    found = exceptions.attributes(error).get(_CARRIED) or _of_wrapper(error).get(_CARRIED)
     # A wrapper from another process was itself unpickled from there.
     diagnosis = pickle.loads(found) if type(found) is bytes else None
     return diagnosis if isinstance(diagnosis, Diagnosis) else None
+
+
+def _of_wrapper(error: BaseException) -> dict[str, Any]:
+    """Return the attributes of the wrapper. It raises the error by its method `reraise`, which is the last frame."""
+    frame = _last_frame(exceptions.traceback(error))
+    kind = getattr(sys.modules.get("torch._utils"), "ExceptionWrapper", None)
+    if frame is None or kind is None or frame.f_code is not getattr(kind.reraise, "__code__", None):
+        return {}
+    wrapper = frame.f_locals.get("self")
+    return vars(wrapper) if type(wrapper) is kind else {}
 
 
 def _last_frame(trace: types.TracebackType | None) -> types.FrameType | None:

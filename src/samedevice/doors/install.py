@@ -12,7 +12,7 @@ from samedevice.doors import notes as notes_of_exceptions
 from samedevice.doors import uncaught
 from samedevice.doors.after_import import after_import
 from samedevice.doors.for_machines import ForMachines
-from samedevice.doors.workers import explain_where_they_fail
+from samedevice.doors.where_they_fail import explain_where_they_fail
 from samedevice.introspect import exceptions
 
 _with_notes = False

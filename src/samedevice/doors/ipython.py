@@ -13,7 +13,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from samedevice.doors.uncaught import is_told
-from samedevice.doors.workers import explain_where_they_fail
+from samedevice.doors.where_they_fail import explain_where_they_fail
 
 if TYPE_CHECKING:
     from IPython.core.displaypub import DisplayPublisher

@@ -1,0 +1,89 @@
+"""Errors that have to be explained where they fail, because later the frames are gone, or the tensors have moved.
+
+They are those of DataLoader workers, of replicas and of the thread that pins memory, which PyTorch carries to the
+program as text, and those under Lightning's Trainer. They carry the diagnosis along, and `explain` finds it
+(doctor/carried.py). Nothing of this prints anything.
+"""
+
+import functools
+import sys
+from pathlib import Path
+from typing import Any
+
+from samedevice.doors.after_import import after_import
+from samedevice.introspect import exceptions
+
+# The two names under which Lightning is installed.
+_LIGHTNING = ("lightning.pytorch.trainer.call", "pytorch_lightning.trainer.call")
+_BEGIN = (
+    "import sys; sys.path.append({root!r}); "
+    "from samedevice.doors.where_they_fail import explain_where_they_fail; explain_where_they_fail()"
+)
+_is_on = False
+
+
+def explain_where_they_fail() -> None:
+    """From now on, let such errors of this process carry their diagnosis. To call it twice does no harm.
+
+    A process that is forked inherits it. One that is spawned, as a worker is on Windows and macOS, is told so before
+    its own work (multiprocessing.spawn.get_preparation_data).
+    """
+    global _is_on
+    if not _is_on:
+        _is_on = True
+        after_import("torch._utils", _patch_wrapper)
+        after_import("multiprocessing.spawn", _patch_spawn)
+        for name in _LIGHTNING:
+            after_import(name, functools.partial(_patch_lightning, name))
+
+
+def _explain(error: BaseException | None, attributes: dict[str, Any]) -> None:
+    from samedevice.doctor.carried import carry
+    from samedevice.doors.uncaught import diagnosis_of
+
+    diagnosis = diagnosis_of(error)
+    if diagnosis is not None:
+        carry(attributes, diagnosis)
+
+
+def _patch_wrapper() -> None:
+    wrapper: Any = sys.modules["torch._utils"].ExceptionWrapper
+    wrap = wrapper.__init__
+
+    @functools.wraps(wrap)
+    def wrap_and_explain(self: Any, exc_info: Any = None, *args: Any, **kwargs: Any) -> None:
+        wrap(self, exc_info, *args, **kwargs)
+        _explain((exc_info or sys.exc_info())[1], vars(self))
+
+    wrapper.__init__ = wrap_and_explain
+
+
+def _patch_lightning(name: str) -> None:
+    """Be told before Lightning's own cleaning up, which moves the model back to the CPU."""
+    call: Any = sys.modules[name]
+    interrupt = call._interrupt
+
+    @functools.wraps(interrupt)
+    def explain_and_interrupt(trainer: Any, exception: BaseException) -> None:
+        _explain(exception, exceptions.attributes(exception))
+        interrupt(trainer, exception)
+
+    call._interrupt = explain_and_interrupt
+
+
+def _patch_spawn() -> None:
+    spawn: Any = sys.modules["multiprocessing.spawn"]
+    prepare = spawn.get_preparation_data
+
+    @functools.wraps(prepare)
+    def prepare_and_explain(name: str) -> dict[str, Any]:
+        return {"samedevice_errors": _Beginning(), **prepare(name)}
+
+    spawn.get_preparation_data = prepare_and_explain
+
+
+class _Beginning:
+    """Does the same where it is unpickled. As text, since it is read before the new process's sys.path is set."""
+
+    def __reduce__(self) -> Any:
+        return exec, (_BEGIN.format(root=str(Path(__file__).parents[2])),)
