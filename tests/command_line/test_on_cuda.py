@@ -131,9 +131,11 @@ def test_ranks_on_gpus_of_their_own_have_the_same_error(gpus, python, tmp_path):
     said = {}
 
     def rank(number):
-        (tmp_path / "run" / str(number)).mkdir(parents=True)
-        file = tmp_path / "run" / str(number) / "error.json"
-        said[number] = python(*REAL, "train.py", RANK=str(number), TORCHELASTIC_ERROR_FILE=str(file)).stderr
+        folder = tmp_path / "attempt_0" / str(number)
+        folder.mkdir(parents=True)
+        ranks = {"RANK": str(number), "LOCAL_RANK": str(number)}
+        run = python(*REAL, "train.py", **ranks, TORCHELASTIC_ERROR_FILE=str(folder / "error.json"))
+        said[number] = run.stderr
 
     threads = [threading.Thread(target=rank, args=[number]) for number in range(2)]
     for thread in threads:
