@@ -91,6 +91,36 @@ def test_an_error_of_a_replica_is_explained_from_its_frames(python, tmp_path):
     assert culprit["edits"][0]["text"] == 'self.register_buffer("scale", torch.ones(3))'
 
 
+PROCESSES = """
+import sys
+import torch
+from torch.multiprocessing import start_processes
+
+
+def work(rank):
+    if rank == 1:
+        scale = torch.ones(3, device="meta")
+        torch.addcmul(torch.ones(3), torch.ones(3), scale)
+
+
+if __name__ == "__main__":
+    start_processes(work, nprocs=2, start_method=sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+def test_an_error_of_a_process_of_torchs_is_explained_from_its_frames(python, tmp_path, start):
+    if start == "fork" and not hasattr(os, "fork"):
+        pytest.skip("processes cannot be forked here")
+    (tmp_path / "train.py").write_text(PROCESSES)
+    run = python(*REAL, "train.py", start)
+    assert run.returncode == 1
+    diagnosis, _, trace = run.stderr.partition("Traceback (most recent call last):\n")
+    assert '+ scale = torch.ones(3, device="cpu")' in diagnosis
+    assert "-- Process 1 terminated with the following error:\nTraceback (most recent call last):\n" in trace
+    assert "doors" not in trace
+
+
 RANKS = """
 import os
 import pathlib

@@ -1,49 +1,65 @@
-"""A diagnosis that was made earlier than it is asked for, while the error could be explained: the error carries it.
+"""A diagnosis that was made earlier than it is asked for, while the error could be explained: the error brings it.
 
 - torch._utils.ExceptionWrapper brings an error of a DataLoader's worker, of a model's replica or of the thread that
-  pins memory to the program. It keeps the text of the traceback, and no frame.
+  pins memory to the program. It keeps the text of the traceback, and no frame. So does torch.multiprocessing.spawn.
 - Lightning moves the model back to the CPU before it passes an error on.
 """
 
+import io
 import pickle
 import sys
 import types
+from pathlib import Path
 from typing import Any
 
 from samedevice.doctor.diagnosis import Diagnosis
 from samedevice.introspect import exceptions
 
-# An attribute of an exception or of a wrapper. Its value are bytes: what is sent to another process is still read
-# there where samedevice is missing.
+# An attribute of an exception, or of a wrapper of one. Its value are bytes: what is sent to another process is still
+# read there where samedevice is missing.
 _CARRIED = "_samedevice_diagnosis"
 
 
-def carry(attributes: dict[str, Any], diagnosis: Diagnosis) -> None:
-    """Let an exception, or a wrapper of one, carry its diagnosis.
+def carry(carrier: Any, diagnosis: Diagnosis) -> None:
+    """Let an exception, or PyTorch's wrapper of one, carry its diagnosis."""
+    if isinstance(carrier, BaseException):
+        exceptions.set_attribute(carrier, _CARRIED, pickle.dumps(diagnosis))
+    else:
+        vars(carrier)[_CARRIED] = pickle.dumps(diagnosis)
 
-    Args:
-        attributes: the attributes of the exception or of the wrapper.
-        diagnosis: what is known of the error.
-    """
-    attributes[_CARRIED] = pickle.dumps(diagnosis)
+
+def leave(file: str, diagnosis: Diagnosis) -> None:
+    """Leave a diagnosis in the file of a process that torch.multiprocessing.spawn started, behind its traceback."""
+    with Path(file).open("ab") as left:
+        left.write(pickle.dumps(diagnosis))
 
 
 def carried(error: BaseException) -> Diagnosis | None:
-    """Return the diagnosis that an error carries, or that the wrapper brought which has raised it; None for none."""
-    found = exceptions.attributes(error).get(_CARRIED) or _of_wrapper(error).get(_CARRIED)
-    # A wrapper from another process was itself unpickled from there.
-    diagnosis = pickle.loads(found) if type(found) is bytes else None
+    """Return the diagnosis that an error carries, or that came with it from another process; None for none."""
+    try:
+        found = exceptions.attribute(error, _CARRIED) or _brought(_last_frame(exceptions.traceback(error)))
+        # From another process, it came in what PyTorch itself has unpickled from there.
+        diagnosis = pickle.loads(found) if type(found) is bytes and found else None
+    except Exception:  # another release of ours, or of PyTorch
+        return None
     return diagnosis if isinstance(diagnosis, Diagnosis) else None
 
 
-def _of_wrapper(error: BaseException) -> dict[str, Any]:
-    """Return the attributes of the wrapper. It raises the error by its method `reraise`, which is the last frame."""
-    frame = _last_frame(exceptions.traceback(error))
-    kind = getattr(sys.modules.get("torch._utils"), "ExceptionWrapper", None)
-    if frame is None or kind is None or frame.f_code is not getattr(kind.reraise, "__code__", None):
-        return {}
-    wrapper = frame.f_locals.get("self")
-    return vars(wrapper) if type(wrapper) is kind else {}
+def _brought(frame: types.FrameType | None) -> Any:
+    """Return what PyTorch has brought with an error from elsewhere, which it raises in this frame."""
+    wrapper = getattr(sys.modules.get("torch._utils"), "ExceptionWrapper", None)
+    processes = getattr(sys.modules.get("torch.multiprocessing.spawn"), "ProcessContext", None)
+    if frame is None or wrapper is None:
+        return None
+    if frame.f_code is wrapper.reraise.__code__ and type(frame.f_locals["self"]) is wrapper:
+        return vars(frame.f_locals["self"]).get(_CARRIED)
+    if processes is not None and frame.f_code is processes.join.__code__:
+        file = frame.f_locals["fh"]  # in which the process left the text of its traceback, and what follows it
+        if type(file) is io.BufferedReader:
+            with Path(file.name).open("rb") as left:
+                pickle.load(left)
+                return left.read()
+    return None
 
 
 def _last_frame(trace: types.TracebackType | None) -> types.FrameType | None:

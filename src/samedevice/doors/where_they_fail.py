@@ -1,17 +1,18 @@
 """Errors that have to be explained where they fail, because later the frames are gone, or the tensors have moved.
 
-They are those of DataLoader workers, of replicas and of the thread that pins memory, which PyTorch carries to the
-program as text, and those under Lightning's Trainer. They carry the diagnosis along, and `explain` finds it
-(doctor/carried.py). Nothing of this prints anything.
+They are those of DataLoader workers, of replicas, of the thread that pins memory and of processes that
+torch.multiprocessing.spawn starts, which PyTorch brings to the program as text, and those under Lightning's Trainer.
+They carry the diagnosis along, and `explain` finds it (doctor/carried.py). Nothing of this prints anything.
 """
 
+import contextlib
 import functools
 import sys
 from pathlib import Path
 from typing import Any
 
 from samedevice.doors.after_import import after_import
-from samedevice.introspect import exceptions
+from samedevice.doors.uncaught import diagnosis_of
 
 # The two names under which Lightning is installed.
 _LIGHTNING = ("lightning.pytorch.trainer.call", "pytorch_lightning.trainer.call")
@@ -32,18 +33,19 @@ def explain_where_they_fail() -> None:
     if not _is_on:
         _is_on = True
         after_import("torch._utils", _patch_wrapper)
+        after_import("torch.multiprocessing.spawn", _patch_processes)
         after_import("multiprocessing.spawn", _patch_spawn)
         for name in _LIGHTNING:
             after_import(name, functools.partial(_patch_lightning, name))
 
 
-def _explain(error: BaseException | None, attributes: dict[str, Any]) -> None:
-    from samedevice.doctor.carried import carry
-    from samedevice.doors.uncaught import diagnosis_of
-
+def _explain(error: BaseException | None, carrier: object) -> None:
+    """Let the exception itself, or PyTorch's wrapper of it, carry the diagnosis, if there is one."""
     diagnosis = diagnosis_of(error)
     if diagnosis is not None:
-        carry(attributes, diagnosis)
+        from samedevice.doctor.carried import carry
+
+        carry(carrier, diagnosis)
 
 
 def _patch_wrapper() -> None:
@@ -53,7 +55,7 @@ def _patch_wrapper() -> None:
     @functools.wraps(wrap)
     def wrap_and_explain(self: Any, exc_info: Any = None, *args: Any, **kwargs: Any) -> None:
         wrap(self, exc_info, *args, **kwargs)
-        _explain((exc_info or sys.exc_info())[1], vars(self))
+        _explain((exc_info or sys.exc_info())[1], self)
 
     wrapper.__init__ = wrap_and_explain
 
@@ -65,10 +67,31 @@ def _patch_lightning(name: str) -> None:
 
     @functools.wraps(interrupt)
     def explain_and_interrupt(trainer: Any, exception: BaseException) -> None:
-        _explain(exception, exceptions.attributes(exception))
+        _explain(exception, exception)
         interrupt(trainer, exception)
 
     call._interrupt = explain_and_interrupt
+
+
+def _patch_processes() -> None:
+    """Leave the diagnosis behind the text, in the file that a process of torch.multiprocessing.spawn leaves."""
+    spawn: Any = sys.modules["torch.multiprocessing.spawn"]
+    wrap = spawn._wrap
+
+    @functools.wraps(wrap)
+    def wrap_and_explain(fn: Any, i: int, args: Any, error_file: str) -> None:
+        try:
+            wrap(fn, i, args, error_file)
+        except SystemExit as ended:
+            diagnosis = diagnosis_of(ended.__context__)
+            if diagnosis is not None:
+                from samedevice.doctor.carried import leave
+
+                with contextlib.suppress(OSError):  # the text is there
+                    leave(error_file, diagnosis)
+            raise
+
+    spawn._wrap = wrap_and_explain
 
 
 def _patch_spawn() -> None:
