@@ -96,7 +96,9 @@ def _first_in_thread(hook: Any) -> Any:
 def _patch_hydra() -> None:
     """Be told before Hydra catches an error, prints its traceback and ends the process: no hook is called then."""
     utils: Any = sys.modules["hydra._internal.utils"]
-    run_and_report = utils.run_and_report
+    run_and_report = getattr(utils, "run_and_report", None)
+    if run_and_report is None:
+        return  # another release
 
     def tell_first(func: Any) -> Any:
         def run() -> Any:

@@ -8,18 +8,22 @@ They carry the diagnosis along, and `explain` finds it (doctor/carried.py). Noth
 import contextlib
 import functools
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from samedevice.doors.after_import import after_import
 from samedevice.doors.uncaught import diagnosis_of
 
-# The two names under which Lightning is installed.
-_LIGHTNING = ("lightning.pytorch.trainer.call", "pytorch_lightning.trainer.call")
-_BEGIN = (
-    "import sys; sys.path.append({root!r}); "
-    "from samedevice.doors.where_they_fail import explain_where_they_fail; explain_where_they_fail()"
-)
+_BEGIN = """\
+try:
+    import sys
+    sys.path.append({root!r})
+    from samedevice.doors.where_they_fail import explain_where_they_fail
+    explain_where_they_fail()
+except Exception:
+    pass  # a Python that cannot import us runs what it was started for
+"""
 _is_on = False
 
 
@@ -32,11 +36,13 @@ def explain_where_they_fail() -> None:
     global _is_on
     if not _is_on:
         _is_on = True
-        after_import("torch._utils", _patch_wrapper)
-        after_import("torch.multiprocessing.spawn", _patch_processes)
-        after_import("multiprocessing.spawn", _patch_spawn)
-        for name in _LIGHTNING:
-            after_import(name, functools.partial(_patch_lightning, name))
+        for name in _PATCHES:
+            after_import(name, functools.partial(_patch, name))
+
+
+def _patch(name: str) -> None:
+    with contextlib.suppress(AttributeError):  # another release has another name for it: the text is explained then
+        _PATCHES[name](sys.modules[name])
 
 
 def _explain(error: BaseException | None, carrier: object) -> None:
@@ -48,8 +54,8 @@ def _explain(error: BaseException | None, carrier: object) -> None:
         carry(carrier, diagnosis)
 
 
-def _patch_wrapper() -> None:
-    wrapper: Any = sys.modules["torch._utils"].ExceptionWrapper
+def _patch_wrapper(utils: Any) -> None:
+    wrapper = utils.ExceptionWrapper
     wrap = wrapper.__init__
 
     @functools.wraps(wrap)
@@ -60,9 +66,8 @@ def _patch_wrapper() -> None:
     wrapper.__init__ = wrap_and_explain
 
 
-def _patch_lightning(name: str) -> None:
+def _patch_lightning(call: Any) -> None:
     """Be told before Lightning's own cleaning up, which moves the model back to the CPU."""
-    call: Any = sys.modules[name]
     interrupt = call._interrupt
 
     @functools.wraps(interrupt)
@@ -73,9 +78,8 @@ def _patch_lightning(name: str) -> None:
     call._interrupt = explain_and_interrupt
 
 
-def _patch_processes() -> None:
+def _patch_processes(spawn: Any) -> None:
     """Leave the diagnosis behind the text, in the file that a process of torch.multiprocessing.spawn leaves."""
-    spawn: Any = sys.modules["torch.multiprocessing.spawn"]
     wrap = spawn._wrap
 
     @functools.wraps(wrap)
@@ -94,8 +98,7 @@ def _patch_processes() -> None:
     spawn._wrap = wrap_and_explain
 
 
-def _patch_spawn() -> None:
-    spawn: Any = sys.modules["multiprocessing.spawn"]
+def _patch_spawn(spawn: Any) -> None:
     prepare = spawn.get_preparation_data
 
     @functools.wraps(prepare)
@@ -110,3 +113,12 @@ class _Beginning:
 
     def __reduce__(self) -> Any:
         return exec, (_BEGIN.format(root=str(Path(__file__).parents[2])),)
+
+
+_PATCHES: dict[str, Callable[[Any], None]] = {
+    "torch._utils": _patch_wrapper,
+    "torch.multiprocessing.spawn": _patch_processes,
+    "multiprocessing.spawn": _patch_spawn,
+    "lightning.pytorch.trainer.call": _patch_lightning,
+    "pytorch_lightning.trainer.call": _patch_lightning,
+}
