@@ -72,8 +72,9 @@ test-gpu: .venv/.everything ## run the notebooks on this machine's GPUs and writ
 verify: .venv/.everything ## run the notebooks on simulated GPUs and write results/simulated.json
 	@.venv/bin/python tools/verify.py simulated
 
-test-errors: .venv-torch-$(VERSION)/.everything # each error of the lessons against PyTorch's CUDA build (no GPU needed)
+test-errors: .venv-torch-$(VERSION)/.everything # each error of the lessons against PyTorch's CUDA build, and samedevice run --gpus real on it (no GPU needed)
 	@tools/record/record.sh .venv-torch-$(VERSION)/bin/python -m record.lessons
+	@tools/record/record.sh .venv-torch-$(VERSION)/bin/python -m pytest tests/command_line/test_on_cuda.py
 
 test-colab: .venv/.everything .venv-colab/.everything # the lessons as Colab runs them, with its versions
 	@.venv/bin/python tools/colab.py

@@ -91,13 +91,43 @@ def test_an_error_of_a_replica_is_explained_from_its_frames(python, tmp_path):
     assert culprit["edits"][0]["text"] == 'self.register_buffer("scale", torch.ones(3))'
 
 
+PROCESSES = """
+import sys
+import torch
+from torch.multiprocessing import start_processes
+
+
+def work(rank):
+    if rank == 1:
+        scale = torch.ones(3, device="meta")
+        torch.addcmul(torch.ones(3), torch.ones(3), scale)
+
+
+if __name__ == "__main__":
+    start_processes(work, nprocs=2, start_method=sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+def test_an_error_of_a_process_of_torchs_is_explained_from_its_frames(python, tmp_path, start):
+    if start == "fork" and not hasattr(os, "fork"):
+        pytest.skip("processes cannot be forked here")
+    (tmp_path / "train.py").write_text(PROCESSES)
+    run = python(*REAL, "train.py", start)
+    assert run.returncode == 1
+    diagnosis, _, trace = run.stderr.partition("Traceback (most recent call last):\n")
+    assert '+ scale = torch.ones(3, device="cpu")' in diagnosis
+    assert "-- Process 1 terminated with the following error:\nTraceback (most recent call last):\n" in trace
+    assert "doors" not in trace
+
+
 RANKS = """
 import os
 import pathlib
 import time
 import torch
 
-rank = int(os.environ["RANK"])
+rank = int(os.environ["LOCAL_RANK"])
 x, scale = torch.ones(3), torch.ones(3, device="meta")
 pathlib.Path(f"ready-{rank}").touch()
 while not all(pathlib.Path(f"ready-{other}").exists() for other in range(3)):
@@ -115,7 +145,11 @@ def test_alike_errors_of_ranks_are_explained_once(python, tmp_path):
 
     def rank(number):
         (folder / str(number)).mkdir(parents=True)
-        settings = {"RANK": str(number), "TORCHELASTIC_ERROR_FILE": str(folder / str(number) / "error.json")}
+        settings = {
+            "RANK": str(number + 4),
+            "LOCAL_RANK": str(number),
+            "TORCHELASTIC_ERROR_FILE": str(folder / str(number) / "error.json"),
+        }
         said[number] = python(*REAL, "train.py", **settings)
 
     threads = [threading.Thread(target=rank, args=[number]) for number in range(3)]
@@ -128,9 +162,11 @@ def test_alike_errors_of_ranks_are_explained_once(python, tmp_path):
     explained = sorted(number for number, run in said.items() if "`scale` (shape (3,)) is on meta." in run.stderr)
     assert 2 in explained and len(explained) == 2, "that of rank 2 is another"
     first, other = explained[0], 1 - explained[0]
-    says = f"samedevice: rank {other} has the same error as rank {first}, which explains it.\nTraceback "
+    says = f"samedevice: rank {other + 4} has the same error as rank {first + 4}, which explains it.\nTraceback "
     assert said[other].stderr.startswith(says)
-    assert python(*REAL, "train.py", RANK="0").stderr.count("is on meta.") == 1, "without torchrun each says its own"
+    for _ in range(2):  # without torchrun each says its own
+        run = python(*REAL, "train.py", LOCAL_RANK="0", TORCHELASTIC_ERROR_FILE="error.json")
+        assert run.stderr.count("`scale` (shape (3,)) is on meta.") == 1
 
 
 @pytest.mark.slow
@@ -200,3 +236,44 @@ def test_hydra_ends_the_process_by_itself_and_its_error_is_explained_first(pytho
     assert run.stderr.count("is on meta.") == 1
     run = python(*REAL, "train.py")
     assert run.stderr.count("is on meta.") == 1
+
+
+# lightning.pytorch.trainer.call does this: it moves the model back to the CPU before the error goes on.
+LIGHTNING_CALL = """
+def _interrupt(trainer, exception):
+    print("interrupted by", type(exception).__name__)
+
+def fit(trainer, step):
+    try:
+        step()
+    except BaseException as exception:
+        _interrupt(trainer, exception)
+        trainer.scale = trainer.scale.new_ones(3, device="cpu")
+        raise
+"""
+LIGHTNING = """
+import torch
+from lightning.pytorch.trainer.call import fit
+
+class Scaled:
+    def __init__(self):
+        self.scale = torch.ones(3, device="meta")
+
+    def step(self):
+        torch.addcmul(torch.ones(3), torch.ones(3), self.scale)
+
+scaled = Scaled()
+fit(scaled, scaled.step)
+"""
+
+
+@pytest.mark.parametrize("command", [REAL, RUN, ()], ids=["real", "simulated", "install"])
+def test_an_error_under_lightning_is_explained_before_the_model_moves(python, tmp_path, command):
+    """The names are those of lightning 2.6."""
+    folder = tmp_path / "lightning" / "pytorch" / "trainer"
+    folder.mkdir(parents=True)
+    (folder / "call.py").write_text(LIGHTNING_CALL)
+    (tmp_path / "train.py").write_text(LIGHTNING if command else INSTALL + LIGHTNING)
+    run = python(*command, "train.py")
+    assert (run.returncode, run.stdout) == (1, "interrupted by RuntimeError\n")
+    assert run.stderr.count(SAYS) == 1

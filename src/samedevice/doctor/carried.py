@@ -1,40 +1,65 @@
-"""Errors of a DataLoader's workers, of a model's replicas and of the thread that pins memory.
+"""A diagnosis that was made earlier than it is asked for, while the error could be explained: the error brings it.
 
-PyTorch carries them to the program in a torch._utils.ExceptionWrapper, which keeps the text of the traceback and no
-frame. So the diagnosis is made where the frames live, and the wrapper carries it too. A worker is another process:
-what is carried are bytes, so that a process without samedevice can read the rest.
+- torch._utils.ExceptionWrapper brings an error of a DataLoader's worker, of a model's replica or of the thread that
+  pins memory to the program. It keeps the text of the traceback, and no frame. So does torch.multiprocessing.spawn.
+- Lightning moves the model back to the CPU before it passes an error on.
 """
 
+import io
 import pickle
 import sys
 import types
+from pathlib import Path
 from typing import Any
 
 from samedevice.doctor.diagnosis import Diagnosis
 from samedevice.introspect import exceptions
 
+# An attribute of an exception, or of a wrapper of one. Its value are bytes: what is sent to another process is still
+# read there where samedevice is missing.
 _CARRIED = "_samedevice_diagnosis"
 
 
-def carry(wrapper: Any, diagnosis: Diagnosis) -> None:
-    """Let a wrapper carry the diagnosis of the error that it was made of."""
-    setattr(wrapper, _CARRIED, pickle.dumps(diagnosis))
+def carry(carrier: Any, diagnosis: Diagnosis) -> None:
+    """Let an exception, or PyTorch's wrapper of one, carry its diagnosis."""
+    if isinstance(carrier, BaseException):
+        exceptions.set_attribute(carrier, _CARRIED, pickle.dumps(diagnosis))
+    else:
+        vars(carrier)[_CARRIED] = pickle.dumps(diagnosis)
+
+
+def leave(file: str, diagnosis: Diagnosis) -> None:
+    """Leave a diagnosis in the file of a process that torch.multiprocessing.spawn started, behind its traceback."""
+    with Path(file).open("ab") as left:
+        left.write(pickle.dumps(diagnosis))
 
 
 def carried(error: BaseException) -> Diagnosis | None:
-    """Return the diagnosis that came with an error from elsewhere; None where none did.
-
-    The wrapper raises the error itself (torch/_utils.py, ExceptionWrapper.reraise), so it is found in the last frame.
-    """
-    frame = _last_frame(exceptions.traceback(error))
-    kind = getattr(sys.modules.get("torch._utils"), "ExceptionWrapper", None)
-    if frame is None or kind is None or frame.f_code is not getattr(kind.reraise, "__code__", None):
+    """Return the diagnosis that an error carries, or that came with it from another process; None for none."""
+    try:
+        found = exceptions.attribute(error, _CARRIED) or _brought(_last_frame(exceptions.traceback(error)))
+        # From another process, it came in what PyTorch itself has unpickled from there.
+        diagnosis = pickle.loads(found) if type(found) is bytes and found else None
+    except Exception:  # another release of ours, or of PyTorch
         return None
-    wrapper = frame.f_locals.get("self")
-    found = vars(wrapper).get(_CARRIED) if type(wrapper) is kind else None
-    # A wrapper from another process was itself unpickled from there.
-    diagnosis = pickle.loads(found) if type(found) is bytes else None
     return diagnosis if isinstance(diagnosis, Diagnosis) else None
+
+
+def _brought(frame: types.FrameType | None) -> Any:
+    """Return what PyTorch has brought with an error from elsewhere, which it raises in this frame."""
+    wrapper = getattr(sys.modules.get("torch._utils"), "ExceptionWrapper", None)
+    processes = getattr(sys.modules.get("torch.multiprocessing.spawn"), "ProcessContext", None)
+    if frame is None or wrapper is None:
+        return None
+    if frame.f_code is wrapper.reraise.__code__ and type(frame.f_locals["self"]) is wrapper:
+        return vars(frame.f_locals["self"]).get(_CARRIED)
+    if processes is not None and frame.f_code is processes.join.__code__:
+        file = frame.f_locals["fh"]  # in which the process left the text of its traceback, and what follows it
+        if type(file) is io.BufferedReader:
+            with Path(file.name).open("rb") as left:
+                pickle.load(left)
+                return left.read()
+    return None
 
 
 def _last_frame(trace: types.TracebackType | None) -> types.FrameType | None:

@@ -36,7 +36,7 @@ usage: {_USAGE_OF_RUN}
        samedevice explain [--more | --json | --output-format github] [--no-source] [FILE | ID | TEXT]
        samedevice --version
 
-  run      run a script, or a module (-m), unchanged, on simulated GPUs or on real ones, and explain its device error
+  run      run a script, or a module (-m), on simulated GPUs or on real ones, and explain its device error
   fix      fix the device errors of a script or of tests, one after another, and print the changes as a diff
   explain  say what a PyTorch device error means, and what to change
 

@@ -12,7 +12,7 @@ from samedevice.doors import notes as notes_of_exceptions
 from samedevice.doors import uncaught
 from samedevice.doors.after_import import after_import
 from samedevice.doors.for_machines import ForMachines
-from samedevice.doors.workers import explain_where_they_fail
+from samedevice.doors.where_they_fail import explain_where_they_fail
 from samedevice.introspect import exceptions
 
 _with_notes = False
@@ -96,7 +96,9 @@ def _first_in_thread(hook: Any) -> Any:
 def _patch_hydra() -> None:
     """Be told before Hydra catches an error, prints its traceback and ends the process: no hook is called then."""
     utils: Any = sys.modules["hydra._internal.utils"]
-    run_and_report = utils.run_and_report
+    run_and_report = getattr(utils, "run_and_report", None)
+    if run_and_report is None:
+        return  # another release
 
     def tell_first(func: Any) -> Any:
         def run() -> Any:

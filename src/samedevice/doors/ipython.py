@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from samedevice.doors.uncaught import is_told
-from samedevice.doors.workers import explain_where_they_fail
+from samedevice.doors.where_they_fail import explain_where_they_fail
 
 if TYPE_CHECKING:
     from IPython.core.displaypub import DisplayPublisher

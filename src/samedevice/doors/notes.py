@@ -66,9 +66,9 @@ def _raised(code: types.CodeType, offset: int, error: BaseException) -> None:
         return
     _here.is_busy = True  # what the doctor itself raises and catches
     try:
-        if _SEEN in exceptions.attributes(error):
+        if exceptions.attribute(error, _SEEN):
             return
-        exceptions.attributes(error)[_SEEN] = True
+        exceptions.set_attribute(error, _SEEN, True)
         if not uncaught.is_told(error):
             _add_at(sys._getframe(1), error)
     except Exception:  # a fault of ours must not reach the program

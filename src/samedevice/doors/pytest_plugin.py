@@ -225,9 +225,11 @@ def _begin(config: pytest.Config, asked: str | None) -> None:
         return
     if fault := _torch_is_missing():
         raise pytest.UsageError(f"--simulate-cuda {asked}: {fault}.")
+    from samedevice.doors.where_they_fail import explain_where_they_fail
     from samedevice.simulation import simulate_cuda
     from samedevice.simulation.device import devices
 
+    explain_where_they_fail()
     try:
         simulation = simulate_cuda(count).start()
     except RuntimeError as error:  # pytest itself runs inside a simulation of fewer

@@ -5,7 +5,6 @@ The ranks are processes, and torchrun names a file for each in a folder of this 
 error there first explains it.
 """
 
-import hashlib
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,22 +24,35 @@ def explained_by(diagnosis: "Diagnosis") -> str:
     Two errors are the same if the same line failed with the same message, for the same tensor and the same cause. Each
     rank has a GPU of its own, so the number of the device is not compared.
     """
-    file = os.environ.get("TORCHELASTIC_ERROR_FILE")
-    if not file:
+    folder = _folder_of_the_run()
+    if folder is None:
         return ""
-    claim = Path(file).parents[1] / f"samedevice-{_name(diagnosis)}"
+    claim = folder / f"samedevice-{_name(diagnosis)}"
     try:
-        with claim.open("x") as made:
-            made.write(this_rank())
-        return ""
-    except FileExistsError:
-        rank = claim.read_text() or "another rank"  # the file is there, and may not have been written yet
-        return rank if rank != this_rank() else ""  # in another thread
+        try:
+            with claim.open("x") as made:
+                made.write(this_rank())
+            return ""
+        except FileExistsError:
+            rank = claim.read_text() or "another rank"  # the file is there, and may not have been written yet
+            return rank if rank != this_rank() else ""  # in another thread
     except OSError:  # torchrun's folder is gone
         return ""
 
 
+def _folder_of_the_run() -> Path | None:
+    """Return the folder that torchrun made for this attempt of this run. The file is attempt_0/LOCAL_RANK/error.json.
+
+    Whoever sets the variable by hand names another file, in a folder that is there for the next run too.
+    """
+    folder = Path(os.environ.get("TORCHELASTIC_ERROR_FILE", "")).parent
+    is_torchruns = folder.name == os.environ.get("LOCAL_RANK") and folder.parent.name.startswith("attempt_")
+    return folder.parent if is_torchruns else None
+
+
 def _name(diagnosis: "Diagnosis") -> str:
+    import hashlib
+
     message, place = diagnosis.message, diagnosis.place
     culprits = [(culprit.expression, culprit.cause) for culprit in diagnosis.culprits]
     error = (message and message.id, place and (place.file, place.line), culprits)

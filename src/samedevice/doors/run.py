@@ -14,7 +14,7 @@ from samedevice.doors.for_machines import ForMachines
 from samedevice.doors.program import Misuse, Program
 from samedevice.doors.simulated import Simulated
 from samedevice.doors.stderr import say
-from samedevice.doors.workers import explain_where_they_fail
+from samedevice.doors.where_they_fail import explain_where_they_fail
 
 
 def run(

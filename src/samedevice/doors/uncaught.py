@@ -37,12 +37,12 @@ def diagnosis_of(error: BaseException | None) -> "Diagnosis | None":
 
 def is_told(error: BaseException) -> bool:
     """Tell whether the diagnosis of an error, or of one that it was raised from, was shown already."""
-    return any(_TOLD in exceptions.attributes(raised) for raised in exceptions.chain(error))
+    return any(exceptions.attribute(raised, _TOLD) for raised in exceptions.chain(error))
 
 
 def mark_as_told(error: BaseException) -> None:
     """Remember that the diagnosis of an error is shown, so that no other door shows it again."""
-    exceptions.attributes(error)[_TOLD] = True
+    exceptions.set_attribute(error, _TOLD, True)
 
 
 def explain_first(error: BaseException, machines: ForMachines) -> bool:

@@ -51,10 +51,14 @@ def traceback(error: BaseException) -> types.TracebackType | None:
     return found
 
 
-def attributes(error: BaseException) -> dict[str, Any]:
-    """Return what was set on the exception itself; what is added here is set on it."""
-    found: dict[str, Any] = _DICT.__get__(error)
-    return found
+def attribute(error: BaseException, name: str) -> Any:
+    """Return what was set on the exception itself under a name, or None."""
+    return dict.get(_DICT.__get__(error), name)  # the dictionary may be of a class of the program's
+
+
+def set_attribute(error: BaseException, name: str, value: object) -> None:
+    """Set an attribute on the exception itself, also where its class refuses any other way."""
+    dict.__setitem__(_DICT.__get__(error), name, value)
 
 
 def message(error: BaseException) -> str:
