@@ -16,7 +16,7 @@ from typing import Any
 import samedevice.doors.read_edited as read_edited
 from samedevice.doors import program
 from samedevice.doors.after_import import after_import
-from samedevice.doors.workers import explain_where_they_fail
+from samedevice.doors.where_they_fail import explain_where_they_fail
 from samedevice.introspect import exceptions
 from samedevice.introspect.libraries import is_library
 
