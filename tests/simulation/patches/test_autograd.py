@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import nn
 from torch.nn.utils._per_sample_grad import call_for_per_sample_grads
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from torch.utils.checkpoint import checkpoint
 
 pytestmark = pytest.mark.usefixtures("two_gpus")
@@ -475,3 +476,42 @@ def test_gradients_of_each_sample_are_on_the_gpu() -> None:
     gradients: Any = layer.weight.grad_sample
     assert gradients.device == torch.device("cuda:0")
     assert gradients.shape == (3, 2, 2)
+
+
+def packed(x: torch.Tensor) -> Any:
+    return pack_padded_sequence(x, torch.tensor([3, 2]), batch_first=True)
+
+
+# The gradient of each is zeros that C++ makes on what it takes for the device of what came in.
+MAKE_ZEROS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "sgn": torch.sgn,
+    "copysign": lambda x: torch.copysign(torch.ones_like(x), x),
+    "nextafter": lambda x: torch.nextafter(torch.ones_like(x), x),
+    "normal": lambda x: torch.normal(x, 1.0),
+    "pack_padded_sequence": lambda x: packed(x).data,
+    "GRU": lambda x: pad_packed_sequence(nn.GRU(4, 4, batch_first=True).cuda(1)(packed(x))[0], batch_first=True)[0],
+}
+
+
+@pytest.mark.parametrize("name", MAKE_ZEROS)
+def test_an_embedding_takes_a_gradient_that_cpp_has_made_for_itself(name: str) -> None:
+    embedding = nn.Embedding(5, 4).cuda(1)
+    embedded = embedding(torch.tensor([[1, 2, 3], [1, 2, 0]]).cuda(1))
+    MAKE_ZEROS[name](embedded).sum().backward()
+    assert places(embedding.weight.grad) == ["cuda:1"]
+
+
+def test_the_gradient_of_a_packed_sequence_is_on_its_gpu_whoever_asks() -> None:
+    data, batch_sizes = torch.ops.aten._pack_padded_sequence(torch.ones(2, 3, 4).cuda(1), torch.tensor([3, 2]), True)
+    gradient = torch.ops.aten._pack_padded_sequence_backward(data, [2, 3, 4], batch_sizes, True)
+    assert places(gradient) == ["cuda:1"]
+    assert gradient.sum(2).tolist() == [[4, 4, 4], [4, 4, 0]]
+
+
+def test_a_hook_hears_of_a_gradient_that_is_not_there() -> None:
+    weight, seen = leaf(), []
+    middle = weight * 2
+    middle.register_hook(seen.append)
+    middle.norm(0).backward()
+    assert seen == [None]
+    assert weight.grad is None

@@ -250,7 +250,9 @@ def register_hook(self: torch.Tensor, hook: Any) -> Any:
     node, here = self.grad_fn, device_of(self)
     attributes = vars(self)  # not the tensor, which would hold itself by its hook
 
-    def checked(gradient: torch.Tensor) -> Any:
+    def checked(gradient: torch.Tensor | None) -> Any:
+        if gradient is None:  # a formula has none, as that of x.norm(0)
+            return hook(None)
         gradient = _put_there(gradient, attributes.get("_samedevice_device"))
         running = in_backward.home_of(in_backward.current_node(), (), here)
         # A module may have moved a leaf since. What CUDA moves is moved before a hook sees it.

@@ -41,7 +41,8 @@ def kernels() -> Iterator[tuple[str, Kernel]]:
     in_front = dict.fromkeys(_MAKE_TENSORS_INSIDE, _on_one)
     # These take some tensors from another device by design (native/LossCTC.cpp, native/PackedSequence.cpp).
     mixed: dict[str, Kernel] = {"ctc_loss": _ctc_loss, "pad_sequence": _on_first, "_pad_packed_sequence": _padded}
-    mixed |= {"one_hot": _one_hot, "_sparse_mm": _sparse_product, "sspaddmm": _on_first, "smm": _on_first}
+    mixed |= dict.fromkeys(("_pack_padded_sequence_backward", "smm", "sspaddmm"), _on_first)
+    mixed |= {"one_hot": _one_hot, "_sparse_mm": _sparse_product}
     for name, kernel in (in_front | mixed).items():
         for overload in getattr(torch.ops.aten, name).overloads() if hasattr(torch.ops.aten, name) else ():
             yield f"{name}.{overload}", kernel

@@ -128,6 +128,7 @@ def operands_of(func: Overload, args: Arguments, kwargs: Keywords) -> list[Opera
     """The tensors of a call in the order in which the generated check looks at them: out= first, then the schema's."""
     operands: list[Operand] = []
     inside: list[int] = []
+    tell: list[torch.device] = []
     for argument, holder, key in _places(func, args, kwargs):
         if not isinstance(holder[key], torch.Tensor):
             operands.append(Operand(argument.name, _NUMBER, CPU))
@@ -135,13 +136,13 @@ def operands_of(func: Overload, args: Arguments, kwargs: Keywords) -> list[Opera
         is_written = argument.alias_info is not None and argument.alias_info.is_write
         if made_inside(holder, key):
             inside.append(len(operands))
+        elif argument.name != "indices" or not isinstance(argument.type, torch.ListType):  # these may be elsewhere
+            tell.append(device_of(holder[key]))
         tensor = holder[key]
         is_keyword = argument.kwarg_only and not argument.is_out
         operands.append(Operand(argument.name, tensor, device_of(tensor), argument.is_out, is_written, is_keyword))
         del tensor  # see Note [Made inside]
-    # Indices may be from elsewhere, so they do not tell where the others are, and a number on the CPU may join a GPU's.
-    places = [x.device for index, x in enumerate(operands) if index not in inside and x.name != "indices"]
-    home = next((place for place in places if place is not CPU), CPU)
+    home = next((place for place in tell if place is not CPU), CPU)  # a number on the CPU may join a GPU's tensors
     for index in inside:
         operands[index] = operands[index]._replace(device=home)
     return sorted(operands, key=lambda operand: not operand.is_out)
