@@ -133,10 +133,11 @@ function kind(device) {
 
 // ---- says.py
 
-/** What PyTorch is saying: in terms of the layer, where the failing line does not call the operation itself. */
-function saysOf({ message, reads, place }) {
+/** What PyTorch is saying: in terms of the layer, where the line that called PyTorch does not call the operation. */
+function saysOf({ message, reads, place, libraryFrame }) {
   const layers = message.layers.filter(({ when }) => holds(when, reads)).map(({ says }) => says);
-  const called = layers.length && new RegExp(`\\b${reads.op}_? ?\\(`, "u").test(place?.code ?? "");
+  const line = (libraryFrame ?? place)?.code ?? "";
+  const called = layers.length && new RegExp(`\\b${reads.op}_? ?\\(`, "u").test(line);
   return [...(called ? [] : layers), ...message.says].map((sentence) => filled(sentence, reads)).find(Boolean);
 }
 

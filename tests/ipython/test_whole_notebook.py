@@ -69,4 +69,4 @@ def test_nbval_fails_at_the_cell_that_fails_on_cuda(run):
 def test_the_plugins_own_option_says_that_it_does_not_reach_a_kernel(run):
     passed = run("pytest", "--simulate-cuda", "1", *arguments("pytest"), startup=False)
     assert "2 passed" in passed.stdout
-    assert "Not in the kernels of notebooks: PYTHONSTARTUP can name a file" in passed.stdout
+    assert "Kernels of notebooks have none, unless PYTHONSTARTUP names a file" in passed.stdout

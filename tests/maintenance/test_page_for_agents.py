@@ -1,7 +1,6 @@
 """The page "For assistants and agents" and the skill on it: every command runs, and prints what is shown."""
 
 import json
-import os
 import re
 import shlex
 import subprocess
@@ -11,7 +10,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 import yaml
-from tests.maintenance.sessions import files, is_as_shown, sessions
+from tests.maintenance.sessions import files, is_as_shown, run, sessions
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/for-agents.md").read_text("utf-8")
@@ -23,30 +22,14 @@ FIXED = {
     "seen = torch.zeros(3)": "seen = torch.zeros(3, device=device)",
 }
 EXIT_CODES = {"explain": 0, "run": 1, "fix": 0, "pytest": 0}
-SCRIPTS = {"pytest": ("-m", "pytest", "-p", "no:cacheprovider"), "samedevice": ("-m", "samedevice")}
 
 
 @pytest.fixture
-def run(tmp_path):
-    """Call with a command: it runs beside the files of the page, and its output and its errors are one text."""
+def folder(tmp_path):
+    """A folder with the files of the page."""
     for name, text in FILES.items():
         (tmp_path / name).write_text(text, "utf-8")
-
-    def run(command):
-        program, *arguments = shlex.split(command)
-        # An outer pytest and its xdist worker leave variables that an inner one would take for its own.
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-        return subprocess.run(
-            [sys.executable, *SCRIPTS[program], *arguments],
-            cwd=tmp_path,
-            env=environment | {"PYTHONUNBUFFERED": "1"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=300,
-        )
-
-    return run
+    return tmp_path
 
 
 def fix(program):
@@ -58,24 +41,24 @@ def fix(program):
 
 
 @pytest.mark.parametrize(("command", "shown"), sessions(PAGE), ids=[command for command, _ in sessions(PAGE)])
-def test_a_command_prints_what_is_shown(run, tmp_path, command, shown):
+def test_a_command_prints_what_is_shown(folder, command, shown):
     if command.startswith("pytest"):
-        fix(tmp_path / "train.py")
-    done = run(command)
+        fix(folder / "train.py")
+    done = run(command, folder)
     assert is_as_shown(shown, done.stdout), done.stdout
     program, subcommand, *_ = command.split()
     assert done.returncode == EXIT_CODES[program if program == "pytest" else subcommand]
     if "--json found.json" in command:
-        jsonschema.validate(json.loads((tmp_path / "found.json").read_text("utf-8")), FORM)
+        jsonschema.validate(json.loads((folder / "found.json").read_text("utf-8")), FORM)
     if "explain --json" in command:
         jsonschema.validate(json.loads(done.stdout), FORM)
 
 
-def test_with_the_lines_that_it_names_the_program_runs(run, tmp_path):
-    fix(tmp_path / "train.py")
-    done = run("samedevice run --json found.json train.py")
+def test_with_the_lines_that_it_names_the_program_runs(folder):
+    fix(folder / "train.py")
+    done = run("samedevice run --json found.json train.py", folder)
     assert done.returncode == 0
-    assert json.loads((tmp_path / "found.json").read_text("utf-8"))["message"] is None
+    assert json.loads((folder / "found.json").read_text("utf-8"))["message"] is None
 
 
 # Those with a subcommand or an option: a name alone is no command to run.
@@ -83,11 +66,11 @@ OF_THE_SKILL = sorted({text for text in re.findall(r"`((?:samedevice|pytest) [^`
 
 
 @pytest.mark.parametrize("command", OF_THE_SKILL)
-def test_a_command_of_the_skill_is_one_that_the_command_line_takes(run, tmp_path, command):
-    (tmp_path / "tests").mkdir()
-    (tmp_path / "tests/test_once_more.py").write_text(FILES["test_train.py"], "utf-8")
-    fix(tmp_path / "train.py")
-    done = run(command.partition(" > ")[0].replace("ARGS", "--epochs 1"))
+def test_a_command_of_the_skill_is_one_that_the_command_line_takes(folder, command):
+    (folder / "tests").mkdir()
+    (folder / "tests/test_once_more.py").write_text(FILES["test_train.py"], "utf-8")
+    fix(folder / "train.py")
+    done = run(command.partition(" > ")[0].replace("ARGS", "--epochs 1"), folder)
     assert done.returncode in (0, 1), done.stdout  # 1: nothing is pasted, and so nothing is known
 
 

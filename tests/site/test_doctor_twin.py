@@ -105,6 +105,8 @@ def test_the_page_reads_failing_lines_as_python_reads_them(visit):
         texts[f"{name}, in a library"] = LIBRARY + message
         texts[f"{name}, in prose"] = f"I get this:\n> loss = F.mse_loss(self.net(x), y) + torch.zeros(3)\n{message}"
         texts[f"{name}, by its name"] = f"{FRAME}    y = torch.addmm(b, x, w)\n{message}"
+        package = '  File "/env/site-packages/peft/lora.py", line 3, in forward\n    y = torch.addmm(b, x, w)\n'
+        texts[f"{name}, by its name in a package"] = f"{FRAME}    y = net(x)\n{package}{message}"
         texts[f"{name}, thrown away"] = f"{FRAME}    images.to(device)\n    y = f(images)\n{message}"
     found = [found_by_python(text) for text in texts.values()]
     assert sum(bool(one["culprits"]) for one in found) > 60

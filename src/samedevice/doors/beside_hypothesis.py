@@ -16,8 +16,9 @@ from samedevice.simulation.rules import made_inside
 
 
 def prepare() -> None:
-    """Do this before a test that hypothesis may run, where there are simulated GPUs."""
-    made_inside.learn()  # else in the first simulated tensor, and a test that takes 200 ms fails: its deadline
+    """Prepare for a test that hypothesis may run, where there are simulated GPUs."""
+    # Otherwise the first simulated tensor does it, and a test that takes more than 200 ms fails by its deadline.
+    made_inside.learn()
     scrutineer: Any = sys.modules.get("hypothesis.internal.scrutineer")
     counts = getattr(scrutineer, "should_trace_file", None)
     if counts is None or hasattr(counts, _OURS):

@@ -66,7 +66,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_report_header(config: pytest.Config) -> str | None:
     announcement = config.stash.get(_announcement, None)
     if announcement and (config.getoption("nbval", False) or config.getoption("nbval_lax", False)):
-        return f"{announcement} Not in the kernels of notebooks: PYTHONSTARTUP can name a file that simulates there."
+        return f"{announcement} Kernels of notebooks have none, unless PYTHONSTARTUP names a file that simulates them."
     return announcement
 
 

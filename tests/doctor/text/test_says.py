@@ -63,3 +63,25 @@ def test_a_line_that_calls_another_function_of_such_a_name_does_not_count():
     error = TEXT.format("mat1", "cpu", "cuda:0", "addmm")
     trace = 'Traceback (most recent call last):\n  File "a.py", line 3, in f\n    y = my_addmm(x)\n'
     assert explain(trace + error).says.startswith("In a linear layer, ")
+
+
+PACKAGES = "/env/lib/python3.12/site-packages"
+GRAPH = f"""Traceback (most recent call last):
+  File "gnn.py", line 18, in forward
+    x = self.conv1(x, edges)
+  File "{PACKAGES}/torch_geometric/nn/conv/message_passing.py", line 271, in _lift
+    return src.index_select(self.node_dim, index)
+"""
+EMBEDDING = f"""Traceback (most recent call last):
+  File "{PACKAGES}/transformers/models/bert/modeling_bert.py", line 179, in forward
+    return self.word_embeddings(input_ids)
+  File "{PACKAGES}/torch/nn/functional.py", line 2542, in embedding
+    return torch.embedding(weight, input, padding_idx)
+"""
+
+
+def test_where_the_line_of_a_package_calls_the_operation_no_layer_is_spoken_of():
+    error = TEXT.format("index", "cpu", "cuda:0", "_index_select")
+    says = "`index_select` got its argument `index` on cpu, but the arguments before it are on cuda:0."
+    assert explain(GRAPH + error).says == says
+    assert explain(EMBEDDING + error).says.startswith("In an embedding, ")
