@@ -29,8 +29,13 @@ def carry(carrier: Any, diagnosis: Diagnosis) -> None:
 
 
 def leave(file: str, diagnosis: Diagnosis) -> None:
-    """Leave a diagnosis in the file of a process that torch.multiprocessing.spawn started, behind its traceback."""
-    with Path(file).open("ab") as left:
+    """Leave a diagnosis in the file of a process that torch.multiprocessing.spawn started, behind its traceback.
+
+    Raises:
+        OSError: there is no such file, because the process ended itself.
+    """
+    with Path(file).open("r+b") as left:
+        left.seek(0, io.SEEK_END)
         left.write(pickle.dumps(diagnosis))
 
 

@@ -68,7 +68,9 @@ def explain_first(error: BaseException, machines: ForMachines) -> bool:
 def explain_ended(ended: SystemExit, machines: ForMachines) -> None:
     """Explain the error for which a program has ended itself: `except Exception: ...; sys.exit(1)`, as Hydra has it."""
     error = ended.__context__
-    if ended.code not in (None, 0) and error is not None:
+    code: Any = ended.code
+    succeeded = code is None or (issubclass(type(code), int) and int.__eq__(code, 0))  # anything else is printed
+    if not succeeded and error is not None:
         explain_first(error, machines)
 
 

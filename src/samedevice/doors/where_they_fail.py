@@ -91,7 +91,7 @@ def _patch_processes(spawn: Any) -> None:
             if diagnosis is not None:
                 from samedevice.doctor.carried import leave
 
-                with contextlib.suppress(OSError):  # the text is there
+                with contextlib.suppress(OSError):  # what PyTorch itself says is enough
                     leave(error_file, diagnosis)
             raise
 
