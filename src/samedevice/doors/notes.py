@@ -18,7 +18,7 @@ from samedevice.introspect import exceptions
 # What PyTorch and its libraries raise about devices, and a word that each such message has: tests hold both to the
 # catalog. Whatever a program raises comes here, so what is no device error has to be told at once.
 _TYPES = (RuntimeError, ValueError, TypeError, AssertionError)
-_WORDS = re.compile("devic|cuda|[gcxnh]pu|mps|meta|nccl|hip", re.IGNORECASE)
+_WORDS = re.compile(r"devic|cuda|nccl|(?<![a-z])([gcxnh]pu|mps|meta(?!data)|hip)", re.IGNORECASE)
 _FREE_TOOLS = (3, 4)  # https://docs.python.org/3/library/sys.monitoring.html#registering-and-using-tools
 _SEEN = "_samedevice_seen"  # an attribute of an exception; each frame that it passes is told of
 _MOST = 100  # places are explained; a program that goes on failing elsewhere gets no more notes
@@ -81,7 +81,8 @@ def _add_at(frame: types.FrameType, error: BaseException) -> None:
     """Add the note of an error that a frame is raising; that of each place is made once."""
     trace = _whole_traceback(frame)
     place = (exceptions.message(error), *_instructions(trace))
-    if place not in _notes:
+    came_back = place in _notes
+    if not came_back:
         if len(_notes) >= _MOST:
             return
         begun = exceptions.traceback(error)
@@ -92,7 +93,9 @@ def _add_at(frame: types.FrameType, error: BaseException) -> None:
             BaseException.with_traceback(error, begun)
     note = _notes[place]
     if note is not None:
-        _add(error, note)
+        # Another tensor may be the culprit now.
+        first = "\nThis is what was found when it failed before, here and with this message:" if came_back else ""
+        _add(error, first + note)
 
 
 def _whole_traceback(frame: types.FrameType | None) -> types.TracebackType | None:
@@ -118,5 +121,7 @@ def _note_of(error: BaseException) -> str | None:
 
 
 def _add(error: BaseException, note: str) -> None:
+    """Add a note as `add_note` does, also where the class of the exception refuses to be set."""
+    notes = exceptions.attribute(error, "__notes__")
+    exceptions.set_attribute(error, "__notes__", [*notes, note] if type(notes) is list else [note])
     uncaught.mark_as_told(error)
-    BaseException.add_note(error, note)
