@@ -185,6 +185,28 @@ def test_a_program_that_handles_device_errors_in_a_loop_has_each_place_explained
 
 
 @AT_RAISING
+@pytest.mark.parametrize(
+    ("raised", "is_noted"),
+    [
+        ("AssertionError('Torch not compiled with CUDA enabled')", True),
+        ("RuntimeError('a step on cuda failed')", False),
+    ],
+)
+def test_an_error_of_the_code_that_handles_one_has_its_own_note_or_none(script, raised, is_noted):
+    handled = f"""
+    try:
+        try:
+            raise RuntimeError("Tensor on device meta is not on the expected device cpu!")
+        except RuntimeError:
+            raise {raised}
+    except Exception as error:
+        print(len(error.__context__.__notes__), hasattr(error, "__notes__"))
+    """
+    run = script(WITH_NOTES + textwrap.dedent(handled))
+    assert run.stdout == f"1 {is_noted}\n", run.stderr
+
+
+@AT_RAISING
 def test_the_note_of_an_error_that_came_back_says_that_it_is_of_the_first(script):
     twice = """
     def step(x, y):

@@ -69,7 +69,7 @@ def _raised(code: types.CodeType, offset: int, error: BaseException) -> None:
         if exceptions.attribute(error, _SEEN):
             return
         exceptions.set_attribute(error, _SEEN, True)
-        if not uncaught.is_told(error):
+        if not uncaught.repeats_what_is_told(error):
             _add_at(sys._getframe(1), error)
     except Exception:  # a fault of ours must not reach the program
         pass
@@ -92,7 +92,7 @@ def _add_at(frame: types.FrameType, error: BaseException) -> None:
         finally:
             BaseException.with_traceback(error, begun)
     note = _notes[place]
-    if note is not None:
+    if note is not None and not _is_shown(note, error):
         # Another tensor may be the culprit now.
         first = "\nThis is what was found when it failed before, here and with this message:" if came_back else ""
         _add(error, first + note)
@@ -118,6 +118,12 @@ def _instructions(trace: types.TracebackType | None) -> list[tuple[types.CodeTyp
 def _note_of(error: BaseException) -> str | None:
     diagnosis = uncaught.diagnosis_of(error)
     return f"\n{diagnosis}" if diagnosis is not None else None
+
+
+def _is_shown(note: str, error: BaseException) -> bool:
+    """Tell whether an error that this one was raised from has the same note."""
+    notes = [exceptions.attribute(raised, "__notes__") for raised in exceptions.chain(error)]
+    return any(type(text) is str and note in text for those in notes if type(those) is list for text in those)
 
 
 def _add(error: BaseException, note: str) -> None:

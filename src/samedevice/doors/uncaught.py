@@ -40,6 +40,14 @@ def is_told(error: BaseException) -> bool:
     return any(exceptions.attribute(raised, _TOLD) for raised in exceptions.chain(error))
 
 
+def repeats_what_is_told(error: BaseException) -> bool:
+    """Tell whether the diagnosis of an error was shown already, or that of one whose message it quotes."""
+    said = exceptions.message(error)
+    return any(
+        exceptions.attribute(raised, _TOLD) and exceptions.message(raised) in said for raised in exceptions.chain(error)
+    )
+
+
 def mark_as_told(error: BaseException) -> None:
     """Remember that the diagnosis of an error is shown, so that no other door shows it again."""
     exceptions.set_attribute(error, _TOLD, True)
