@@ -55,7 +55,10 @@ def mark_as_told(error: BaseException) -> None:
 
 def explain_first(error: BaseException, machines: ForMachines) -> bool:
     """Print the diagnosis of an error and tell the machines, if it is a device error. Return whether it is one."""
-    diagnosis = diagnosis_of(error)
+    try:
+        diagnosis = diagnosis_of(error)
+    except KeyboardInterrupt:  # who waits for the end gets the program's own error, without its diagnosis
+        return False
     if diagnosis is None:
         return False
     machines.note(diagnosis)
