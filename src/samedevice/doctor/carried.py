@@ -15,8 +15,8 @@ from typing import Any
 from samedevice.doctor.diagnosis import Diagnosis
 from samedevice.introspect import exceptions
 
-# An attribute of an exception, or of a wrapper of one. Its value are bytes: what is sent to another process is still
-# read there where samedevice is missing.
+# An attribute of an exception, or of a wrapper of one. Its value is bytes, so that another process
+# can read what is sent to it where samedevice is missing.
 _CARRIED = "_samedevice_diagnosis"
 
 

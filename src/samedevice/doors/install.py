@@ -27,7 +27,7 @@ def install(*, notes: bool = False) -> None:
     It is printed on stderr, before the traceback. Nothing else changes, and nothing is done until an error happens:
     torch is not imported, and hooks that are there already (sys.excepthook, threading.excepthook) are called as before.
     A hook that is set later takes its place, so call it after `rich.traceback.install()` and the like.
-    In IPython, Jupyter and Colab the diagnosis follows the traceback, as with `%load_ext samedevice`. To call it twice
+    In IPython, Jupyter and Colab the diagnosis follows the traceback, as with `%load_ext samedevice`. Calling it twice
     does no harm.
 
     Args:

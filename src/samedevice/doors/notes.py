@@ -37,7 +37,7 @@ def add(error: BaseException) -> None:
 
 
 def add_when_raised() -> None:
-    """Add it to each exception when it is raised, from now on, where Python can tell. To call it twice does no harm."""
+    """Add it to each exception when it is raised, from now on, where Python can tell. Calling it twice does no harm."""
     global _is_on
     if _is_on or sys.version_info < (3, 13):
         return
@@ -52,7 +52,7 @@ def add_when_raised() -> None:
 
 
 def may_be_device_error(error: BaseException) -> bool:
-    """Tell at once that most exceptions are none.
+    """Tell whether an exception can be a device error, at no cost for most that are none.
 
     Example:
         >>> may_be_device_error(RuntimeError("CUDA out of memory")), may_be_device_error(KeyError("device"))
