@@ -121,6 +121,33 @@ def test_an_error_of_a_process_of_torchs_is_explained_from_its_frames(python, tm
     assert "doors" not in trace
 
 
+ENDED = """
+import sys
+import torch
+from torch.multiprocessing import start_processes
+
+
+def work(rank):
+    x = torch.ones(3)
+    try:
+        torch.addcmul(x, x, torch.ones(3, device="meta"))
+    except RuntimeError:
+        sys.exit(3)
+
+
+if __name__ == "__main__":
+    start_processes(work, nprocs=1, start_method="fork")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+def test_a_process_of_torchs_that_ends_itself_ends_as_it_would(python, tmp_path):
+    (tmp_path / "train.py").write_text(ENDED)
+    run, plain = python(*REAL, "train.py"), python("train.py")
+    assert (run.returncode, run.stderr) == (1, plain.stderr)
+    assert "process 0 terminated with exit code 3" in plain.stderr
+
+
 RANKS = """
 import os
 import pathlib
@@ -202,6 +229,27 @@ def test_a_program_that_catches_a_device_error_and_ends_has_it_explained(python,
     assert run.returncode == code
     assert run.stderr.count("is on meta.") == explained
     assert run.stderr.startswith("Traceback ")
+
+
+CODE = """
+import enum
+
+class Code(enum.IntEnum):
+    FAILED = 0
+
+    def __eq__(self, other):
+        raise ValueError("compared")
+
+"""
+
+
+@pytest.mark.parametrize(("code", "explained"), [("Code.FAILED", 0), ("[0]", 1)])
+def test_the_code_that_a_program_ends_with_is_not_compared(python, tmp_path, code, explained):
+    (tmp_path / "train.py").write_text(CODE + ENDS.format(code=code))
+    run, plain = python(*REAL, "train.py"), python("train.py")
+    assert run.returncode == plain.returncode
+    assert run.stderr.count("is on meta.") == explained
+    assert "compared" not in run.stderr
 
 
 HYDRA_UTILS = """

@@ -73,6 +73,18 @@ def test_earlier_hooks_are_called_after_the_diagnosis(script):
     assert rest == ""
 
 
+def test_an_earlier_hook_is_called_with_the_traceback_that_was_given(script):
+    hook = "import sys\nsys.excepthook = lambda kind, error, trace: print(trace.tb_lineno, error.__traceback__)\n"
+    calls = """
+    try:
+        1 / 0
+    except ZeroDivisionError as error:
+        sys.excepthook(ValueError, ValueError("another"), error.__traceback__)
+    """
+    run = script(hook + INSTALL + textwrap.dedent(calls))
+    assert run.stdout == "7 None\n", run.stderr
+
+
 def test_under_samedevice_run_it_is_said_once(python, tmp_path):
     (tmp_path / "train.py").write_text(INSTALL + FAILS)
     run = python("-m", "samedevice", "run", "--gpus", "real", "train.py")
@@ -93,6 +105,26 @@ def test_an_error_that_nobody_caught_has_its_note_in_the_traceback(script):
     assert run.stderr.startswith(plain.stderr)
     assert run.stderr.removeprefix(plain.stderr).count(SAYS) == 1
     assert run.returncode == 1
+
+
+FROZEN = f"""
+import dataclasses
+{BROKEN}
+@dataclasses.dataclass(frozen=True)
+class Failed(Exception):
+    attempt: int
+
+try:
+    step(torch.ones(3))
+except RuntimeError as error:
+    raise Failed(1) from error
+"""
+
+
+def test_an_exception_that_refuses_attributes_has_its_note_too(script):
+    run = script(WITH_NOTES + FROZEN)
+    assert "Error in sys.excepthook" not in run.stderr
+    assert run.stderr.count(SAYS) == 1
 
 
 CAUGHT = f"""
@@ -153,6 +185,45 @@ def test_a_program_that_handles_device_errors_in_a_loop_has_each_place_explained
 
 
 @AT_RAISING
+@pytest.mark.parametrize(
+    ("raised", "is_noted"),
+    [
+        ("AssertionError('Torch not compiled with CUDA enabled')", True),
+        ("RuntimeError('a step on cuda failed')", False),
+    ],
+)
+def test_an_error_of_the_code_that_handles_one_has_its_own_note_or_none(script, raised, is_noted):
+    handled = f"""
+    try:
+        try:
+            raise RuntimeError("Tensor on device meta is not on the expected device cpu!")
+        except RuntimeError:
+            raise {raised}
+    except Exception as error:
+        print(len(error.__context__.__notes__), hasattr(error, "__notes__"))
+    """
+    run = script(WITH_NOTES + textwrap.dedent(handled))
+    assert run.stdout == f"1 {is_noted}\n", run.stderr
+
+
+@AT_RAISING
+def test_the_note_of_an_error_that_came_back_says_that_it_is_of_the_first(script):
+    twice = """
+    def step(x, y):
+        return torch.addcmul(torch.ones(3), x, y)
+
+    cpu, meta = torch.ones(3), torch.ones(3, device="meta")
+    for x, y in (meta, cpu), (cpu, meta):
+        try:
+            step(x, y)
+        except RuntimeError as error:
+            print("it failed before" in error.__notes__[0])
+    """
+    run = script(WITH_NOTES + BROKEN + textwrap.dedent(twice))
+    assert run.stdout == "False\nTrue\n", run.stderr
+
+
+@AT_RAISING
 def test_nothing_of_a_caught_error_is_kept_alive(script):
     alive = """
     import gc, weakref
@@ -200,3 +271,8 @@ def test_what_the_catalog_knows_passes_the_first_look():
         "SD099",
         "SD109",
     }
+
+
+@pytest.mark.parametrize("text", ["invalid input 3", "no metadata", "a relationship", "the output", "a chip"])
+def test_other_errors_do_not_pass_the_first_look(text):
+    assert not may_be_device_error(ValueError(text))

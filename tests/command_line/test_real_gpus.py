@@ -124,3 +124,22 @@ def test_an_interrupt_ends_it_as_under_python(python, tmp_path):
     (tmp_path / "train.py").write_text("raise KeyboardInterrupt\n")
     run, plain = python(*REAL, "train.py"), python("train.py")
     assert (run.returncode, run.stderr) == (plain.returncode, plain.stderr)
+
+
+IMPATIENT = """
+from samedevice import doctor
+
+def explain(error):
+    raise KeyboardInterrupt
+
+doctor.explain = explain
+"""
+
+
+@pytest.mark.parametrize("install", ["", "import samedevice\nsamedevice.install()\n"])
+def test_an_interrupt_of_the_doctor_does_not_hide_the_programs_own_error(python, tmp_path, install):
+    (tmp_path / "train.py").write_text(f"{install}{IMPATIENT}\nraise RuntimeError('its own')\n")
+    run = python("train.py") if install else python(*REAL, "train.py")
+    assert run.returncode == 1
+    assert run.stderr.startswith("Traceback ") and run.stderr.endswith("\nRuntimeError: its own\n")
+    assert "KeyboardInterrupt" not in run.stderr

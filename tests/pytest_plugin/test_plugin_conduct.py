@@ -87,6 +87,31 @@ def test_without_torch_the_option_is_refused_and_tests_are_skipped_with_the_reas
     assert "1 passed, 2 skipped" in session.out
 
 
+WORKER = """
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Scaled(Dataset):
+    def __init__(self):
+        self.scale = torch.ones(3, device="meta")
+
+    def __len__(self):
+        return 1
+
+    def __getitem__(self, index):
+        return torch.addcmul(torch.ones(3), torch.ones(3), self.scale)
+
+def test_of_a_worker(simulated_cuda):
+    next(iter(DataLoader(Scaled(), num_workers=1)))
+"""
+
+
+def test_an_error_of_a_worker_is_explained_from_its_frames_for_the_fixture_too(run_session):
+    session = run_session({"test_worker.py": WORKER})
+    says = "`self.scale` (shape (3,)) is on meta. It is a plain attribute of Scaled."
+    assert says in session.reports["test_of_a_worker"]["said"]
+
+
 def test_switched_off_it_is_not_there(run_session):
     session = run_session(EMPTY, "-p", "no:samedevice", "--simulate-cuda", "1", autoload=True)
     assert session.code == pytest.ExitCode.USAGE_ERROR

@@ -15,8 +15,8 @@ from typing import Any
 from samedevice.doctor.diagnosis import Diagnosis
 from samedevice.introspect import exceptions
 
-# An attribute of an exception, or of a wrapper of one. Its value are bytes: what is sent to another process is still
-# read there where samedevice is missing.
+# An attribute of an exception, or of a wrapper of one. Its value is bytes, so that another process
+# can read what is sent to it where samedevice is missing.
 _CARRIED = "_samedevice_diagnosis"
 
 
@@ -29,8 +29,13 @@ def carry(carrier: Any, diagnosis: Diagnosis) -> None:
 
 
 def leave(file: str, diagnosis: Diagnosis) -> None:
-    """Leave a diagnosis in the file of a process that torch.multiprocessing.spawn started, behind its traceback."""
-    with Path(file).open("ab") as left:
+    """Leave a diagnosis in the file of a process that torch.multiprocessing.spawn started, behind its traceback.
+
+    Raises:
+        OSError: there is no such file, because the process ended itself.
+    """
+    with Path(file).open("r+b") as left:
+        left.seek(0, io.SEEK_END)
         left.write(pickle.dumps(diagnosis))
 
 

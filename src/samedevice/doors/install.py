@@ -6,6 +6,7 @@ conftest.py or of a notebook.
 
 import sys
 import threading
+import types
 from typing import Any
 
 from samedevice.doors import notes as notes_of_exceptions
@@ -14,6 +15,7 @@ from samedevice.doors.after_import import after_import
 from samedevice.doors.for_machines import ForMachines
 from samedevice.doors.where_they_fail import explain_where_they_fail
 from samedevice.introspect import exceptions
+from samedevice.introspect.tracebacks import without_our_frames
 
 _with_notes = False
 _waits_for_hydra = False
@@ -24,7 +26,8 @@ def install(*, notes: bool = False) -> None:
 
     It is printed on stderr, before the traceback. Nothing else changes, and nothing is done until an error happens:
     torch is not imported, and hooks that are there already (sys.excepthook, threading.excepthook) are called as before.
-    In IPython, Jupyter and Colab the diagnosis follows the traceback, as with `%load_ext samedevice`. To call it twice
+    A hook that is set later takes its place, so call it after `rich.traceback.install()` and the like.
+    In IPython, Jupyter and Colab the diagnosis follows the traceback, as with `%load_ext samedevice`. Calling it twice
     does no harm.
 
     Args:
@@ -72,9 +75,11 @@ def _tell(error: BaseException) -> None:
 
 def _first(hook: Any) -> Any:
     def tell_first(kind: Any, error: Any, trace: Any) -> None:
-        if isinstance(error, BaseException):  # a program may call it with anything
+        # A program may call it with anything.
+        if isinstance(error, BaseException):
             _tell(error)
-            trace = exceptions.traceback(error)
+        if isinstance(trace, types.TracebackType):
+            trace = without_our_frames(trace)
         hook(kind, error, trace)
 
     vars(tell_first)[_OURS] = True

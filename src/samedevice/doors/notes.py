@@ -18,7 +18,7 @@ from samedevice.introspect import exceptions
 # What PyTorch and its libraries raise about devices, and a word that each such message has: tests hold both to the
 # catalog. Whatever a program raises comes here, so what is no device error has to be told at once.
 _TYPES = (RuntimeError, ValueError, TypeError, AssertionError)
-_WORDS = re.compile("devic|cuda|[gcxnh]pu|mps|meta|nccl|hip", re.IGNORECASE)
+_WORDS = re.compile(r"devic|cuda|nccl|(?<![a-z])([gcxnh]pu|mps|meta(?!data)|hip)", re.IGNORECASE)
 _FREE_TOOLS = (3, 4)  # https://docs.python.org/3/library/sys.monitoring.html#registering-and-using-tools
 _SEEN = "_samedevice_seen"  # an attribute of an exception; each frame that it passes is told of
 _MOST = 100  # places are explained; a program that goes on failing elsewhere gets no more notes
@@ -37,7 +37,7 @@ def add(error: BaseException) -> None:
 
 
 def add_when_raised() -> None:
-    """Add it to each exception when it is raised, from now on, where Python can tell. To call it twice does no harm."""
+    """Add it to each exception when it is raised, from now on, where Python can tell. Calling it twice does no harm."""
     global _is_on
     if _is_on or sys.version_info < (3, 13):
         return
@@ -52,7 +52,7 @@ def add_when_raised() -> None:
 
 
 def may_be_device_error(error: BaseException) -> bool:
-    """Tell at once that most exceptions are none.
+    """Tell whether an exception can be a device error, at no cost for most that are none.
 
     Example:
         >>> may_be_device_error(RuntimeError("CUDA out of memory")), may_be_device_error(KeyError("device"))
@@ -69,7 +69,7 @@ def _raised(code: types.CodeType, offset: int, error: BaseException) -> None:
         if exceptions.attribute(error, _SEEN):
             return
         exceptions.set_attribute(error, _SEEN, True)
-        if not uncaught.is_told(error):
+        if not uncaught.repeats_what_is_told(error):
             _add_at(sys._getframe(1), error)
     except Exception:  # a fault of ours must not reach the program
         pass
@@ -81,7 +81,8 @@ def _add_at(frame: types.FrameType, error: BaseException) -> None:
     """Add the note of an error that a frame is raising; that of each place is made once."""
     trace = _whole_traceback(frame)
     place = (exceptions.message(error), *_instructions(trace))
-    if place not in _notes:
+    came_back = place in _notes
+    if not came_back:
         if len(_notes) >= _MOST:
             return
         begun = exceptions.traceback(error)
@@ -91,8 +92,10 @@ def _add_at(frame: types.FrameType, error: BaseException) -> None:
         finally:
             BaseException.with_traceback(error, begun)
     note = _notes[place]
-    if note is not None:
-        _add(error, note)
+    if note is not None and not _is_shown(note, error):
+        # Another tensor may be the culprit now.
+        first = "\nThis is what was found when it failed before, here and with this message:" if came_back else ""
+        _add(error, first + note)
 
 
 def _whole_traceback(frame: types.FrameType | None) -> types.TracebackType | None:
@@ -117,6 +120,14 @@ def _note_of(error: BaseException) -> str | None:
     return f"\n{diagnosis}" if diagnosis is not None else None
 
 
+def _is_shown(note: str, error: BaseException) -> bool:
+    """Tell whether an error that this one was raised from has the same note."""
+    notes = [exceptions.attribute(raised, "__notes__") for raised in exceptions.chain(error)]
+    return any(type(text) is str and note in text for those in notes if type(those) is list for text in those)
+
+
 def _add(error: BaseException, note: str) -> None:
+    """Add a note as `add_note` does, also where the class of the exception refuses to be set."""
+    notes = exceptions.attribute(error, "__notes__")
+    exceptions.set_attribute(error, "__notes__", [*notes, note] if type(notes) is list else [note])
     uncaught.mark_as_told(error)
-    BaseException.add_note(error, note)

@@ -79,7 +79,7 @@ def show_once(stats: dict[str, list[Any]], section: str) -> dict[str, list[Any]]
 
 
 def _names_a_gpu(report: Any) -> bool:
-    """Tell whether the change to make names a GPU by its number, so that it heals the tests on that GPU alone."""
+    """Tell whether the change to make names a GPU by its number, so that it fixes the tests on that GPU alone."""
     return getattr(report, _NAMES_A_GPU)
 
 

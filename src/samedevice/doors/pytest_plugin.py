@@ -262,9 +262,11 @@ def _provide(item: pytest.Item, asked: bool) -> str:
         return f"needs {counted(needed, 'GPU')}, and {fault}"
     import torch
 
+    from samedevice.doors.where_they_fail import explain_where_they_fail
     from samedevice.simulation import simulate_cuda
     from samedevice.simulation.device import devices
 
+    explain_where_they_fail()
     choice = gpu_choice.chosen()
     if installed := devices.installed():  # by the session, or by a fixture of the program's
         if devices.count() >= needed:

@@ -40,6 +40,14 @@ def is_told(error: BaseException) -> bool:
     return any(exceptions.attribute(raised, _TOLD) for raised in exceptions.chain(error))
 
 
+def repeats_what_is_told(error: BaseException) -> bool:
+    """Tell whether the diagnosis of an error was shown already, or that of one whose message it quotes."""
+    said = exceptions.message(error)
+    return any(
+        exceptions.attribute(raised, _TOLD) and exceptions.message(raised) in said for raised in exceptions.chain(error)
+    )
+
+
 def mark_as_told(error: BaseException) -> None:
     """Remember that the diagnosis of an error is shown, so that no other door shows it again."""
     exceptions.set_attribute(error, _TOLD, True)
@@ -47,7 +55,10 @@ def mark_as_told(error: BaseException) -> None:
 
 def explain_first(error: BaseException, machines: ForMachines) -> bool:
     """Print the diagnosis of an error and tell the machines, if it is a device error. Return whether it is one."""
-    diagnosis = diagnosis_of(error)
+    try:
+        diagnosis = diagnosis_of(error)
+    except KeyboardInterrupt:  # who waits for the end gets the program's own error, without its diagnosis
+        return False
     if diagnosis is None:
         return False
     machines.note(diagnosis)
@@ -68,7 +79,9 @@ def explain_first(error: BaseException, machines: ForMachines) -> bool:
 def explain_ended(ended: SystemExit, machines: ForMachines) -> None:
     """Explain the error for which a program has ended itself: `except Exception: ...; sys.exit(1)`, as Hydra has it."""
     error = ended.__context__
-    if ended.code not in (None, 0) and error is not None:
+    code: Any = ended.code
+    succeeded = code is None or (issubclass(type(code), int) and int.__eq__(code, 0))  # anything else is printed
+    if not succeeded and error is not None:
         explain_first(error, machines)
 
 

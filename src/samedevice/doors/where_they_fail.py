@@ -28,7 +28,7 @@ _is_on = False
 
 
 def explain_where_they_fail() -> None:
-    """From now on, let such errors of this process carry their diagnosis. To call it twice does no harm.
+    """From now on, let such errors of this process carry their diagnosis. Calling it twice does no harm.
 
     A process that is forked inherits it. One that is spawned, as a worker is on Windows and macOS, is told so before
     its own work (multiprocessing.spawn.get_preparation_data).
@@ -91,7 +91,7 @@ def _patch_processes(spawn: Any) -> None:
             if diagnosis is not None:
                 from samedevice.doctor.carried import leave
 
-                with contextlib.suppress(OSError):  # the text is there
+                with contextlib.suppress(OSError):  # what PyTorch itself says is enough
                     leave(error_file, diagnosis)
             raise
 

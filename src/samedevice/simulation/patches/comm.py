@@ -17,14 +17,12 @@ from samedevice.simulation.device import devices as gpus
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.tensor.transfers import move
 
-_wrap_exception = torch._utils.ExceptionWrapper.__init__
-
 
 def replacements() -> Iterator[tuple[object, str, object]]:
     for function in (broadcast, broadcast_out, broadcast_coalesced, scatter, scatter_out, gather, gather_out):
         yield torch._C, f"_{function.__name__}", function
     yield _functions, "_streams", None  # made once for each GPU, and kept: a simulation has its own
-    yield torch._utils.ExceptionWrapper, "__init__", wrap_exception
+    yield torch._utils.ExceptionWrapper, "__init__", _outside_of_us(torch._utils.ExceptionWrapper.__init__)
 
 
 def broadcast(tensor: torch.Tensor, devices: Sequence[int]) -> list[torch.Tensor]:
@@ -195,13 +193,18 @@ def _check_streams(streams: Any, devices: Sequence[int], tensor: torch.Tensor) -
             raise RuntimeError(text.partition("\0")[0])
 
 
-def wrap_exception(self: Any, exc_info: Any = None, where: str = "in background") -> None:
+def _outside_of_us(wrap: Any) -> Any:
     """torch._utils.ExceptionWrapper, which keeps an error's traceback as text: without this simulation's own frames.
 
-    On CUDA a replica's or a worker's error ends in PyTorch's Python code, below which is C++.
+    On CUDA a replica's or a worker's error ends in PyTorch's Python code, below which is C++. What wraps it when the
+    simulation begins is called: it may explain the error.
     """
-    kind, error, trace = exc_info or sys.exc_info()
-    _wrap_exception(self, (kind, error, _outside(trace)), where)
+
+    def wrap_exception(self: Any, exc_info: Any = None, where: str = "in background") -> None:
+        kind, error, trace = exc_info or sys.exc_info()
+        wrap(self, (kind, error, _outside(trace)), where)
+
+    return wrap_exception
 
 
 def _outside(trace: types.TracebackType | None) -> types.TracebackType | None:
