@@ -10,6 +10,8 @@ from textwrap import dedent
 import pytest
 from conftest import Process
 
+from samedevice.doors.fix_runs import Target, last_line
+
 Python = Callable[..., Process]
 
 NET = """\
@@ -120,7 +122,7 @@ def test_a_program_that_uses_no_gpu_is_said_to_prove_nothing(python: Python, tmp
     ("arguments", "words"),
     [
         (["-m", "no_such_module"], "'no_such_module' cannot be run: No module named no_such_module."),
-        (["--pytest", "no_such_folder"], "pytest cannot run this: ERROR: file or directory not found: no_such_folder."),
+        (["--pytest", "-p", "no:xdist", "--no-such"], "error: unrecognized arguments: --no-such."),
     ],
 )
 def test_what_is_known_to_be_wrong_only_when_it_runs_is_misuse(
@@ -157,6 +159,15 @@ def test_an_exit_code_of_the_program_is_named(python: Python, tmp_path: Path) ->
     assert "train.py ended with exit code 1: the data is missing" in said(fix)
 
 
+def test_our_own_words_are_not_the_last_ones_of_a_program() -> None:
+    assert last_line("no data\nsamedevice: 1 simulated GPU, on the CPU.\n") == "no data"
+
+
+def test_the_folder_of_a_program_that_is_a_folder_is_that_folder(tmp_path: Path) -> None:
+    (tmp_path / "program").mkdir()
+    assert Target(str(tmp_path / "program"), []).folder == (tmp_path / "program").resolve()
+
+
 @pytest.mark.slow
 def test_a_module_outside_the_program_is_not_changed(python: Python, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
@@ -178,12 +189,22 @@ def test_steps_end_each_run_early(python: Python, tmp_path: Path) -> None:
     write(
         tmp_path,
         train="""\
-            import itertools, torch
+            import itertools, sys, threading, torch
             model = torch.nn.Linear(2, 1).to("cuda")
             optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-            for _ in itertools.count():
-                model(torch.ones(1, 2)).sum().backward()
-                optimizer.step()
+
+
+            def train():
+                for _ in itertools.count():
+                    model(torch.ones(1, 2)).sum().backward()
+                    optimizer.step()
+
+
+            for work in (sys.exit, train):  # both end their thread, and neither is an error
+                thread = threading.Thread(target=work)
+                thread.start()
+                thread.join()
+            train()
             """,
     )
     fix = python("-m", "samedevice", "fix", "--steps", "5", "train.py")
@@ -299,14 +320,15 @@ def test_a_test_suite_is_fixed(python: Python, tmp_path: Path) -> None:
                 assert total.tolist() == [1, 1]
 
 
-            def test_nothing():
-                assert True
+            def test_the_number_of_gpus_is_that_of_the_options():
+                assert torch.cuda.device_count() == 2
             """,
     )
-    fix = python("-m", "samedevice", "fix", "--write", "--pytest", "-p", "no:cacheprovider")
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --simulate-cuda 2 -n 2 -p no:cacheprovider\n")
+    fix = python("-m", "samedevice", "fix", "--write", "--pytest")
     assert fix.returncode == 0, fix.stderr
     assert "the tests pass: " in fix.stderr
-    assert python("-m", "pytest", "--simulate-cuda", "1", "-q").returncode == 0
+    assert python("-m", "pytest", "-n0").returncode == 0
 
 
 @pytest.mark.slow
@@ -321,21 +343,29 @@ def test_an_editable_module_is_fixed_with_m(python: Python, tmp_path: Path) -> N
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
-def test_an_interrupt_prints_what_was_reached(tmp_path: Path) -> None:
+def test_a_signal_ends_the_program_and_prints_what_was_reached(tmp_path: Path) -> None:
     import signal
     import sys
     import time
 
-    write(tmp_path, net=NET, train=TRAIN + "import time\ntime.sleep(600)\n")
+    write(
+        tmp_path,
+        net=NET,
+        train=TRAIN + "import os, time\nopen('process', 'w').write(str(os.getpid()))\ntime.sleep(600)\n",
+    )
     command = [sys.executable, "-m", "samedevice", "fix", "train.py"]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     lines = []
-    while not any("run 2" in line for line in lines):
+    while not any("run 2" in line for line in lines) and process.poll() is None:
         lines.append(process.stderr.readline())
-    time.sleep(1)
-    process.send_signal(signal.SIGINT)
+    program = tmp_path / "process"
+    while not (program.exists() and program.read_text()) and process.poll() is None:
+        time.sleep(0.1)
+    process.send_signal(signal.SIGTERM)  # SIGINT is the same
     stdout, stderr = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "register_buffer" in stdout
     assert "interrupted after 2 runs" in stderr
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(program.read_text()), 0)

@@ -29,7 +29,12 @@ def fix(arguments: Sequence[str]) -> int:
         allow_abbrev=False,
     )
     parser.add_argument("--write", action="store_true", help="write the changes into the files")
-    parser.add_argument("--gpus", type=gpu_count, metavar="N", help=f"how many GPUs, 1 to {MOST} (default: 1)")
+    parser.add_argument(
+        "--gpus",
+        type=gpu_count,
+        metavar="N",
+        help=f"how many GPUs, 1 to {MOST} (default: 1; with --pytest, what its option --simulate-cuda says)",
+    )
     parser.add_argument("--steps", type=positive, metavar="N", help="end each run after N steps of its optimizers")
     parser.add_argument("--rounds", type=positive, default=20, metavar="N", help="how many runs at most (default: 20)")
     parser.add_argument(
@@ -52,7 +57,7 @@ def fix(arguments: Sequence[str]) -> int:
     name = "" if chosen.pytest else rest[0]
     return door.fix(
         Target(name, rest if chosen.pytest else rest[1:], is_module, chosen.pytest),
-        gpus=gpus or 1,
+        gpus=gpus or (None if chosen.pytest else 1),
         limits=Limits(chosen.rounds, chosen.timeout, chosen.steps),
         write=chosen.write,
         json_file=chosen.json,

@@ -5,6 +5,7 @@ The decisions are made in doctor/fixing.py, the runs are in fix_runs.py, and wha
 
 import json
 import os
+import signal
 import sys
 import tempfile
 from importlib.util import find_spec
@@ -20,12 +21,12 @@ from samedevice.doors.stderr import say
 from samedevice.doors.write_files import NotWritten, write_files
 
 
-def fix(target: Target, *, gpus: int, limits: Limits, write: bool, json_file: str | None) -> int:
+def fix(target: Target, *, gpus: int | None, limits: Limits, write: bool, json_file: str | None) -> int:
     """Fix a program's device errors, print the changes as one unified diff, and say on stderr what is done.
 
     Args:
         target: what to run.
-        gpus: how many simulated GPUs.
+        gpus: how many simulated GPUs; None for as many as pytest's own options say.
         limits: where to end.
         write: whether to write the changed files.
         json_file: where to write the same for machines, as fix.schema.json has it; None for nowhere.
@@ -39,6 +40,7 @@ def fix(target: Target, *, gpus: int, limits: Limits, write: bool, json_file: st
     _check(target)
     folder = target.folder
     unlike = ""
+    _let_signals_interrupt()
     with tempfile.TemporaryDirectory(prefix="samedevice-") as place:
         runs = Runs(target, gpus, limits, Path(place))
         said = Said(target, folder, limits, runs)
@@ -60,6 +62,14 @@ def fix(target: Target, *, gpus: int, limits: Limits, write: bool, json_file: st
     if said.interrupted:
         return 130
     return 0 if state.has_succeeded and written == (write and bool(state.files)) else 1
+
+
+def _let_signals_interrupt() -> None:
+    """End by the signals that end a process as by Ctrl+C: the program that runs must not stay behind."""
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows has no SIGHUP
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:  # under nohup, it is ignored
+            signal.signal(number, signal.default_int_handler)
 
 
 def _written(state: State, folder: Path) -> bool:

@@ -18,6 +18,7 @@ from samedevice.doctor.fixing import Failure, Files, Run
 from samedevice.doors.program import Misuse
 from samedevice.doors.stderr import say
 
+_SIMULATION = re.compile(r"samedevice: \d+ simulated GPU")
 _USAGE_ERROR = 4  # https://docs.pytest.org/en/stable/reference/exit-codes.html
 
 
@@ -56,18 +57,19 @@ class Target:
 
     @property
     def folder(self) -> Path:
-        """The program's folder: the current one, or the script's if that one lies elsewhere."""
+        """The program's folder: the current one, or the script's if that one is elsewhere."""
         here = Path.cwd().resolve()
         if self.is_module or self.is_pytest:
             return here
-        beside = Path(self.name).resolve().parent
+        program = Path(self.name).resolve()
+        beside = program if program.is_dir() else program.parent
         return here if beside.is_relative_to(here) else beside
 
 
 class Runs:
     """The runs of a program, each in a process of its own."""
 
-    def __init__(self, target: Target, gpus: int, limits: Limits, place: Path) -> None:
+    def __init__(self, target: Target, gpus: int | None, limits: Limits, place: Path) -> None:
         self._target, self._gpus, self._steps, self._place = target, gpus, limits.steps, place
         self._deadline = time.monotonic() + limits.seconds
         self.began = time.time()
@@ -95,7 +97,7 @@ class Runs:
                 return f"{fixed.strip()!a}, on the CPU {line.strip()!a}"
         return ""
 
-    def _run(self, files: Files, gpus: int) -> Run:
+    def _run(self, files: Files, gpus: int | None) -> Run:
         job = {
             "name": self._target.name,
             "arguments": list(self._target.arguments),
@@ -110,7 +112,7 @@ class Runs:
         (self._place / "job.json").write_text(json.dumps(job), "utf-8")
         (self._place / "report.json").unlink(missing_ok=True)
         environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-        if not gpus:
+        if gpus == 0:
             environment["CUDA_VISIBLE_DEVICES"] = ""
         command = [sys.executable, "-m", "samedevice.doors.trial", str(self._place / "job.json")]
         started = time.monotonic()
@@ -132,7 +134,8 @@ class Runs:
         if report["misuse"]:
             raise Misuse(report["misuse"])
         if self._target.is_pytest and code == _USAGE_ERROR:
-            raise Misuse(f"pytest cannot run this: {last_line(self.last_words)}.")
+            errors = [line for line in self.last_words.splitlines() if "error: " in line.lower()]
+            raise Misuse(f"pytest cannot run this: {last_line(errors[-1] if errors else self.last_words)}.")
         failures = tuple(
             Failure(each["test"], each["type"], each["message"], tuple(map(tuple, each["stack"])), each["diagnosis"])
             for each in report["failures"]
@@ -178,6 +181,6 @@ def _read(path: Path) -> str:
 
 
 def last_line(words: str) -> str:
-    """Return the last line of what a program printed that is not empty."""
-    lines = [line.strip() for line in words.splitlines() if line.strip()]
+    """Return the last line of what a program printed that is not empty, nor ours about the simulation."""
+    lines = [line.strip() for line in words.splitlines() if line.strip() and not _SIMULATION.match(line)]
     return lines[-1].removeprefix("samedevice: ").rstrip(".") if lines else ""

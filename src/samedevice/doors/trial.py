@@ -115,8 +115,9 @@ def _run_program(job: dict[str, Any], report: Report) -> int:
     hook = threading.excepthook
 
     def in_thread(args: Any) -> None:
-        if args.exc_value is not None:
-            report.failed(args.exc_value)
+        if args.exc_value is None or isinstance(args.exc_value, SystemExit | Enough):
+            return  # these end a thread, and are no error
+        report.failed(args.exc_value)
         hook(args)
 
     threading.excepthook = in_thread
@@ -161,7 +162,7 @@ def _prepare(steps: int | None) -> None:
 
     def count(*_: Any) -> None:
         left[0] -= 1
-        if not left[0]:
+        if left[0] <= 0:  # another thread may have ended by it
             raise Enough
 
     from torch.optim.optimizer import register_optimizer_step_post_hook
@@ -170,11 +171,22 @@ def _prepare(steps: int | None) -> None:
 
 
 def _run_tests(job: dict[str, Any], report: Report) -> int:
-    import importlib.util
-
     import pytest
 
     class Collector:
+        @pytest.hookimpl(wrapper=True)
+        def pytest_load_initial_conftests(self, early_config: Any) -> Any:
+            known = early_config.known_args_namespace
+            if job["gpus"] or not getattr(known, "simulate_cuda", None):
+                known.simulate_cuda = str(job["gpus"] or 1)
+            return (yield)
+
+        @pytest.hookimpl(wrapper=True)
+        def pytest_cmdline_main(self, config: Any) -> Any:
+            if hasattr(config.option, "numprocesses"):
+                config.option.numprocesses = 0  # pytest-xdist would run the tests in processes without the edits
+            return (yield)
+
         @pytest.hookimpl(tryfirst=True)
         def pytest_exception_interact(self, node: Any, call: Any) -> None:
             report.failed(call.excinfo.value, node.nodeid)
@@ -188,10 +200,8 @@ def _run_tests(job: dict[str, Any], report: Report) -> int:
             noted.ended()
 
     noted = report
-    arguments = [*job["pytest"], "--simulate-cuda", str(job["gpus"])]
-    # pytest would rewrite a module of tests from the disk, and pytest-xdist run it in processes without the edits.
-    arguments += ["--assert=plain", *(["-n0"] if importlib.util.find_spec("xdist") else [])]
-    return int(pytest.main(arguments, plugins=[Collector()]))
+    # pytest would rewrite a module of tests from the disk.
+    return int(pytest.main([*job["pytest"], "--assert=plain"], plugins=[Collector()]))
 
 
 if __name__ == "__main__":
