@@ -35,8 +35,10 @@ if __name__ == "__main__":
 INSTALL = "import samedevice\nsamedevice.install()\n"
 
 
-@pytest.mark.parametrize("start", ["fork", "spawn"])
-@pytest.mark.parametrize("command", [REAL, RUN, ()], ids=["real", "simulated", "install"])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("command", "start"), [(REAL, "spawn"), (RUN, "fork"), ((), "spawn")], ids=["real", "simulated", "install"]
+)
 def test_an_error_of_a_dataloaders_worker_is_explained_from_its_frames(python, tmp_path, command, start):
     if start == "fork" and not hasattr(os, "fork"):
         pytest.skip("processes cannot be forked here")
@@ -82,6 +84,7 @@ model(torch.ones(4, 3, device="cuda"))
 """
 
 
+@pytest.mark.slow
 def test_an_error_of_a_replica_is_explained_from_its_frames(python, tmp_path):
     (tmp_path / "train.py").write_text(REPLICAS)
     run = python(*RUN, "--gpus", "2", "--json", "found.json", "train.py")
@@ -108,6 +111,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", ["fork", "spawn"])
 def test_an_error_of_a_process_of_torchs_is_explained_from_its_frames(python, tmp_path, start):
     if start == "fork" and not hasattr(os, "fork"):
@@ -140,6 +144,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
 def test_a_process_of_torchs_that_ends_itself_ends_as_it_would(python, tmp_path):
     (tmp_path / "train.py").write_text(ENDED)
@@ -165,6 +170,7 @@ torch.addcmul(x, x, scale)
 """
 
 
+@pytest.mark.slow
 def test_alike_errors_of_ranks_are_explained_once(python, tmp_path):
     """torchrun ends the other ranks soon after the first has failed; here nobody does."""
     (tmp_path / "train.py").write_text(RANKS)
@@ -222,7 +228,8 @@ except Exception:
 """
 
 
-@pytest.mark.parametrize(("code", "explained"), [(1, 1), (3, 1), (0, 0)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("code", "explained"), [(3, 1), (0, 0)])
 def test_a_program_that_catches_a_device_error_and_ends_has_it_explained(python, tmp_path, code, explained):
     (tmp_path / "train.py").write_text(ENDS.format(code=code))
     run = python(*REAL, "train.py")
@@ -267,6 +274,7 @@ def main(func):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("notes", [False, True])
 def test_hydra_ends_the_process_by_itself_and_its_error_is_explained_first(python, tmp_path, notes):
     """The names are those of hydra-core 1.3."""
@@ -315,7 +323,8 @@ fit(scaled, scaled.step)
 """
 
 
-@pytest.mark.parametrize("command", [REAL, RUN, ()], ids=["real", "simulated", "install"])
+@pytest.mark.slow
+@pytest.mark.parametrize("command", [REAL, ()], ids=["real", "install"])
 def test_an_error_under_lightning_is_explained_before_the_model_moves(python, tmp_path, command):
     """The names are those of lightning 2.6."""
     folder = tmp_path / "lightning" / "pytorch" / "trainer"

@@ -133,17 +133,27 @@ def test_a_bug_that_shows_on_each_gpu_is_shown_once_with_a_fix_for_all_of_them(r
     session = run_session(EACH_GPU, "--simulate-cuda", "2", *options, COLUMNS="62")
     shown = dict(re.findall(r"^_{3,} (\S+) _{3,}$(.*?)(?=^[_=]{3,} )", session.out, re.MULTILINE | re.DOTALL))
     assert [*shown] == [
-        "test_each_gpu[1]",
+        "test_each_gpu[0]",
         # The one operand is on the CPU, or the other, or they are on two GPUs: each is another bug.
         "test_pair[cpu-cuda:0]",
         "test_pair[cuda:0-cpu]",
         "test_pair[cuda:0-cuda:1]",
         "test_pair[cuda:1-cuda:0]",
     ]
-    said = shown["test_each_gpu[1]"]
-    assert "+ batch = batch.to(model.weight.device)" in said  # and not "cuda:0", as the test on that GPU has it
+    said = shown["test_each_gpu[0]"]
+    assert "+ batch = batch.to(next(model.parameters()).device)" in said
     assert "And 3 more tests fail" in said
-    assert "test_each_gpu[0], test_all, test_second. `pytest -vv` shows" in " ".join(said.split())
+    assert "test_each_gpu[1], test_all, test_second. `pytest -vv` shows" in " ".join(said.split())
+
+
+def test_of_the_tests_with_one_bug_one_is_shown_whose_fix_names_no_gpu():
+    of_one_gpu, of_all = (
+        SimpleNamespace(nodeid=name, sections=[], samedevice_cause="a", samedevice_names_a_gpu=names)
+        for name, names in (("test[0]", True), ("test[1]", False))
+    )
+    stats = {"failed": [of_one_gpu, of_all]}
+    show_once(stats, "said")
+    assert stats["failed"] == [of_all]
 
 
 @pytest.mark.parametrize("columns", range(55, 70))

@@ -79,8 +79,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
             _print(f"samedevice {version('samedevice')}\n")
             return 0
+        commands = "`samedevice run`, `samedevice fix` and `samedevice explain`"
         what = f"not {command!r}" if command else "and one of them has to be named"
-        raise Misuse(f"there are `samedevice run`, `fix` and `explain`, {what}: `samedevice --help` says more.")
+        raise Misuse(f"there are {commands}, {what}: `samedevice --help` says more.")
     except Misuse as misuse:
         say(str(misuse))
         return 2
