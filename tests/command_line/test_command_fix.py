@@ -111,10 +111,23 @@ def test_a_program_that_runs_has_no_diff(python: Python, tmp_path: Path) -> None
 
 @pytest.mark.slow
 def test_a_program_that_uses_no_gpu_is_said_to_prove_nothing(python: Python, tmp_path: Path) -> None:
-    write(tmp_path, train="import torch\nprint(torch.ones(2).sum().item())\n")
+    write(
+        tmp_path,
+        train="""\
+            import torch
+            import traceback
+
+            try:
+                1 / 0
+            except ZeroDivisionError:
+                traceback.print_exc()
+            print(torch.ones(2).sum().item())
+            """,
+    )
     fix = python("-m", "samedevice", "fix", "train.py")
     assert fix.returncode == 0
     assert "it used no GPU, so nothing was tried" in said(fix)
+    assert "it went on after: ZeroDivisionError: division by zero." in said(fix)
 
 
 @pytest.mark.slow

@@ -11,13 +11,14 @@ from samedevice.doctor.fixing import Fix, State
 SCHEMA = 1
 
 
-def as_data(state: State, diff: str, written: bool) -> dict[str, Any]:
+def as_data(state: State, diff: str, written: bool, unlike: str) -> dict[str, Any]:
     """Return what is reached as what JSON can hold.
 
     Args:
         state: what is reached.
         diff: the unified diff of all files.
         written: whether the files were written.
+        unlike: the first line that the program now prints otherwise than it did on the CPU; "" for none.
     """
     failures = state.run.failures if state.run else ()
     return {
@@ -27,6 +28,7 @@ def as_data(state: State, diff: str, written: bool) -> dict[str, Any]:
         "runs": state.runs,
         "diff": diff,
         "written": written,
+        "unlike": unlike,
         "fixes": [_fix(fix) for fix in state.fixes],
         "taken_back": [{**_fix(fix), "reason": reason} for fix, reason in state.taken_back],
         "left": [

@@ -52,16 +52,21 @@ def fix(target: Target, *, gpus: int | None, limits: Limits, write: bool, json_f
         except KeyboardInterrupt:
             state, said.interrupted = said.state, True
     diff = b"".join(file.diff(path.relative_to(folder).as_posix()) for path, file in state.files.items())
+    # What may fail comes last: to print.
+    written, fault = _written(state) if write else (False, "")
+    if json_file is not None:
+        _write_json(json_file, as_data(state, diff.decode("utf-8", "backslashreplace"), written, unlike))
     _print(diff)
     said.at_the_end(state, unlike)
-    written = write and _written(state, folder)
-    if diff and not written and folder != Path.cwd().resolve():
+    if fault:
+        say(fault)
+    elif written:
+        say(f"written: {', '.join(path.relative_to(folder).as_posix() for path in state.files)}.")
+    elif diff and folder != Path.cwd().resolve():
         say(f"the names in the diff are those in {str(folder)!a}: apply it there.")
-    if json_file is not None:
-        _write_json(json_file, as_data(state, diff.decode("utf-8", "backslashreplace"), written))
     if said.interrupted:
         return 130
-    return 0 if state.has_succeeded and written == (write and bool(state.files)) else 1
+    return 0 if state.has_succeeded and not fault else 1
 
 
 def _let_signals_interrupt() -> None:
@@ -72,16 +77,13 @@ def _let_signals_interrupt() -> None:
             signal.signal(number, signal.default_int_handler)
 
 
-def _written(state: State, folder: Path) -> bool:
-    """Write the changed files, and tell whether there were any and they could be written."""
+def _written(state: State) -> tuple[bool, str]:
+    """Write the changed files; return whether there were any and they were written, and why not."""
     try:
         write_files({path: (file.disk, file.content) for path, file in state.files.items()})
     except NotWritten as fault:
-        say(str(fault))
-        return False
-    if state.files:
-        say(f"written: {', '.join(path.relative_to(folder).as_posix() for path in state.files)}.")
-    return bool(state.files)
+        return False, str(fault)
+    return bool(state.files), ""
 
 
 def _write_json(json_file: str, data: dict[str, Any]) -> None:

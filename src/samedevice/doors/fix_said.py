@@ -23,6 +23,7 @@ class Said:
         self._target, self._folder, self._limits, self._runs = target, folder, limits, runs
         self._taken_back = 0
         self._warned = False
+        self._words = ""
         self.interrupted = False
         self.state = State({})
 
@@ -35,6 +36,7 @@ class Said:
     def after(self, state: State, trying: Sequence[Fix]) -> None:
         """Say what a run came to, and what is tried next."""
         self.state = state
+        self._words = self._runs.last_words
         for fix, reason in state.taken_back[self._taken_back :]:
             say(f"run {state.runs}: the change of {fix.place} is taken back, since {reason}.")
         self._taken_back = len(state.taken_back)
@@ -63,6 +65,8 @@ class Said:
         if state.has_succeeded:
             end = " for so many steps" if self._limits.steps else " to its end"
             say(f"{self._target} {'pass' if self._target.is_pytest else f'runs{end}'}: {reached}.")
+            if "Traceback (most recent call last)" in self._words:
+                say(f"it printed the traceback of an error that it went on after: {last_line(self._words)}.")
             if not run.used_a_gpu:
                 say("it used no GPU, so nothing was tried: has it an option for the device?")
             if unlike:
