@@ -46,7 +46,7 @@ def edits_of(function, *arguments):
 @pytest.mark.parametrize(
     ("function", "line"),
     [
-        (blend, "average.lerp_(weight.to(average.device) * 2, 0.1)"),
+        (blend, "average.lerp_((weight * 2).to(average.device), 0.1)"),
         (subtract, "average.add_(weight.to(average.device) - average, alpha=0.1)"),
     ],
 )
@@ -54,6 +54,52 @@ def test_what_is_read_comes_to_the_element_of_a_list_that_is_written_to(function
     with simulate_cuda():
         edits = edits_of(function, [torch.zeros(2)], [torch.ones(2, device="cuda")])
     assert edits == [("replace", line)]
+
+
+def add_products(totals, x, scale):
+    for total in totals:
+        total.add_(x * scale)
+
+
+def test_all_that_is_computed_for_the_writing_comes_there_as_a_whole():
+    with simulate_cuda():
+        x = torch.ones(2, device="cuda")
+        edits = edits_of(add_products, [torch.zeros(2)], x, x)
+    assert edits == [("replace", "total.add_((x * scale).to(total.device))")]
+
+
+def add_up(tensors, device):
+    total = torch.zeros(2, device=device)
+    for tensor in tensors:
+        total += tensor.exp()
+
+
+def test_a_total_stays_on_the_gpu_that_the_program_has_named():
+    with simulate_cuda(2):
+        edits = edits_of(add_up, [torch.ones(2, device="cuda:1")], torch.device("cuda:0"))
+    assert edits == [("replace", "total += tensor.exp().to(total.device)")]
+
+
+def hooked(gradient):
+    keep = torch.ones(2)
+    hook = lambda grad, keep=keep: grad * keep  # noqa: E731
+    hook(gradient)
+
+
+def test_the_default_of_a_lambda_knows_none_of_its_names():
+    with simulate_cuda():
+        ((_, text),) = edits_of(hooked, torch.ones(2, device="cuda"))
+    assert text.startswith("hook = lambda grad, keep=keep: grad * keep.to(grad.device)")
+
+
+def restore(checkpoint):
+    torch.set_rng_state(checkpoint["rng"])
+
+
+def test_a_random_state_on_a_gpu_comes_back_to_the_cpu():
+    with simulate_cuda():
+        edits = edits_of(restore, {"rng": torch.get_rng_state().to("cuda")})
+    assert edits == [("replace", 'torch.set_rng_state(checkpoint["rng"].cpu())')]
 
 
 def test_what_is_written_to_is_moved_where_it_is_kept():

@@ -21,6 +21,8 @@ from samedevice.introspect.values import Argument, arguments, value
 numpy = cause("numpy_conversion", is_alone=True)
 argument = cause("cpu_only_argument", is_alone=True)
 argument.find(tensors_on_accelerators)
+rng_state = cause("rng_state_on_gpu", is_alone=True)
+rng_state.find(tensors_on_accelerators)
 pinned = cause("pin_memory_on_cuda_tensor", is_alone=True)
 pinned.find(tensors_on_accelerators)
 
@@ -65,6 +67,7 @@ def array_there_or_copy(evidence: Evidence) -> Change:
     return copied_to_the_cpu(evidence)
 
 
+@rng_state.fix
 @argument.fix
 def copied_to_the_cpu(evidence: Evidence) -> Change:
     """Write the failing line with a copy on the CPU: of the tensor, or of each one in the list that the line names."""

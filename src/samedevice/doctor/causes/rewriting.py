@@ -25,6 +25,12 @@ LONGEST = 100  # characters of a statement that is shown whole
 def moved_there(evidence: Evidence) -> Change:
     """Create the tensor where it is wanted; else move it there before the failing line; else in that line."""
     created, statement, call = evidence.origin.value, evidence.origin.statement, evidence.origin_call
+    if evidence.is_between_gpus and created is not None and _names_its_device(created):
+        # It is where the program wants it, so what is added to it comes there.
+        failed = evidence.call.statement
+        is_written = isinstance(failed, ast.stmt) and writes_to(failed, evidence.expression.text)
+        if is_written and (read := _with_what_is_read_moved(evidence)).parts:
+            return read
     if created is not None and evidence.origin.kind in ("created", "moved") and not call.in_library:
         line = getattr(statement, "lineno", evidence.call.line)
         device = device_at(evidence, call, line)
@@ -43,6 +49,14 @@ def moved_there(evidence: Evidence) -> Change:
         each.elt = moved_to(moved.elt, device)
         return in_line(evidence, text_of(each))
     return assigned(evidence, f"{evidence.expression.text}.to({device})")
+
+
+def _names_its_device(created: ast.expr) -> bool:
+    """Tell whether an expression creates its tensor on a device that a variable names."""
+    return any(
+        isinstance(node, ast.keyword) and node.arg == "device" and not isinstance(node.value, ast.Constant)
+        for node in ast.walk(created)
+    )
 
 
 def _stands_in(statement: ast.AST, call: Call) -> bool:
@@ -86,7 +100,15 @@ def _is_anothers_too(name: str, call: Call) -> bool:
 def _with_what_is_read_moved(evidence: Evidence) -> Change:
     """Write the failing line so that what it reads comes to the tensor that it writes to."""
     there = f"{evidence.expression.text}.device"
-    read = {text_of(node): node for other in evidence.other_operands if (node := other.argument.node) is not None}
+    nodes = [node for other in evidence.other_operands if (node := other.argument.node) is not None]
+    match evidence.operand.call.node:
+        # What failed is the writing itself, so all that is computed for it is moved as a whole.
+        case ast.AugAssign(value=new):
+            nodes = [new]
+        case ast.Call(func=ast.Attribute(attr=method), args=args) if method.endswith("_"):
+            parts = {text_of(node) for node in nodes}
+            nodes = [arg for arg in args if parts & {text_of(node) for node in ast.walk(arg)}]
+    read = {text_of(node): node for node in nodes}
     changes = [in_line(evidence, text_of(moved_to(node, there)), text) for text, node in read.items()]
     return sum(changes[1:], start=changes[0]) if changes else Change("")
 
@@ -139,13 +161,16 @@ def in_line(evidence: Evidence, new: str, old: str = "") -> Change:
     old = old or evidence.expression.text
     if statement is None:
         return Change(new)
-    nodes = [node for node in _head(statement) if isinstance(node, ast.expr) and _is_read_as(node, old)]
+    here = _in_lambdas(statement) if call.function == "<lambda>" else _head(statement)
+    nodes = [node for node in here if isinstance(node, ast.expr) and _is_read_as(node, old)]
     outermost = [node for node in nodes if not any(node in ast.walk(other) for other in nodes if other is not node)]
     source = Source.of_call(call)
     parts = [part for node in outermost for part in source.replaced(node, _in_brackets(new, node, statement))]
 
     class Replace(ast.NodeTransformer):
         def visit(self, node: ast.AST) -> Any:
+            if isinstance(node, ast.arguments) and call.function == "<lambda>":
+                return node
             if isinstance(node, ast.expr) and _is_read_as(node, old):
                 return ast.parse(new, mode="eval").body
             return super().visit(node)
@@ -165,6 +190,13 @@ def _head(statement: ast.stmt) -> Iterator[ast.AST]:
         node = todo.pop()
         yield node
         todo += [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.stmt)]
+
+
+def _in_lambdas(statement: ast.stmt) -> Iterator[ast.AST]:
+    """Yield the nodes of the lambdas of a statement, but not their defaults, which are computed outside of them."""
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Lambda):
+            yield from ast.walk(node.body)
 
 
 def _is_read_as(node: ast.expr, text: str) -> bool:

@@ -115,6 +115,8 @@ def _variables(name: str, object_: Any, wanted: str) -> list[str]:
 
 def _has_value(name: str, call: Call, line: int) -> bool:
     """Tell whether a name has its value before a line of its frame."""
+    if name in call.locals and line < call.frame.f_code.co_firstlineno:
+        return False  # the line is above the function, such as a lambda, whose local name it is
     if name == "self":
         return name in call.locals
     if name not in call.locals or name in call.frame.f_code.co_freevars:
