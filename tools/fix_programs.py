@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,13 +44,13 @@ class Outcome:
 def main(names: list[str]) -> int:
     folders = [FOLDER / name for name in names] or sorted(path.parent for path in FOLDER.glob("*/about.toml"))
     outcomes = []
-    for folder in folders:
-        outcome = fixed(folder)
-        outcomes.append(outcome)
-        said = "right" if outcome.is_right else "RUNS, BUT PRINTS SOMETHING ELSE" if outcome.runs else "LEFT"
-        print(f"{folder.name}: {said}, {outcome.errors} fixed, {outcome.taken_back} taken back", flush=True)
-        if not outcome.is_right:
-            print(outcome.says)
+    with ThreadPoolExecutor(os.cpu_count()) as threads:  # each waits for its processes
+        for folder, outcome in zip(folders, threads.map(fixed, folders), strict=True):
+            outcomes.append(outcome)
+            said = "right" if outcome.is_right else "RUNS, BUT PRINTS SOMETHING ELSE" if outcome.runs else "LEFT"
+            print(f"{folder.name}: {said}, {outcome.errors} fixed, {outcome.taken_back} taken back", flush=True)
+            if not outcome.is_right:
+                print(outcome.says)
     figures = {
         "programs": len(outcomes),
         "runs": sum(outcome.runs for outcome in outcomes),
