@@ -51,6 +51,7 @@ def said(process: Process) -> str:
     return process.stderr.replace("samedevice: ", "")
 
 
+@pytest.mark.slow
 def test_all_device_errors_of_a_program_are_one_diff_that_git_applies(python: Python, tmp_path: Path) -> None:
     folder = tmp_path / "project"
     folder.mkdir()

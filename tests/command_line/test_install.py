@@ -57,6 +57,7 @@ def test_a_program_without_a_device_error_ends_as_it_would(script, install, end)
     assert run.stdout == "[]\n"
 
 
+@pytest.mark.slow
 def test_earlier_hooks_are_called_after_the_diagnosis(script):
     hooks = """
     import sys, threading
@@ -85,6 +86,7 @@ def test_an_earlier_hook_is_called_with_the_traceback_that_was_given(script):
     assert run.stdout == "7 None\n", run.stderr
 
 
+@pytest.mark.slow
 def test_under_samedevice_run_it_is_said_once(python, tmp_path):
     (tmp_path / "train.py").write_text(INSTALL + FAILS)
     run = python("-m", "samedevice", "run", "--gpus", "real", "train.py")
@@ -121,6 +123,7 @@ except RuntimeError as error:
 """
 
 
+@pytest.mark.slow
 def test_an_exception_that_refuses_attributes_has_its_note_too(script):
     run = script(WITH_NOTES + FROZEN)
     assert "Error in sys.excepthook" not in run.stderr

@@ -41,7 +41,9 @@ x = x.cuda()
 """
 
 
-@pytest.mark.parametrize("way", [["train.py"], ["-m", "pkg.train"], ["pkg"], ["-"]])
+@pytest.mark.parametrize(
+    "way", [["train.py"], ["-m", "pkg.train"], *(pytest.param([name], marks=pytest.mark.slow) for name in ("pkg", "-"))]
+)
 def test_a_device_error_is_explained_and_nothing_else_is_said(python, tmp_path, way):
     (tmp_path / "pkg").mkdir()
     for name in ("train.py", "pkg/train.py", "pkg/__main__.py"):
@@ -55,6 +57,7 @@ def test_a_device_error_is_explained_and_nothing_else_is_said(python, tmp_path, 
     assert "doors" not in trace and "runpy" not in trace
 
 
+@pytest.mark.slow
 def test_cuda_on_a_build_without_it_fails_as_under_python(python, tmp_path):
     (tmp_path / "train.py").write_text(NO_CUDA)
     run, plain = python(*REAL, "--full", "train.py"), python("train.py")
@@ -73,6 +76,7 @@ def test_a_program_without_a_device_error_runs_as_under_python(python, tmp_path,
     assert run.stdout == "[]\n[]\n"
 
 
+@pytest.mark.slow
 def test_the_environment_says_real_where_no_number_is_given(python, tmp_path):
     (tmp_path / "train.py").write_text(NO_CUDA)
     run = python(*RUN, "--json", "found.json", "train.py", SAMEDEVICE_GPUS="real")
@@ -103,6 +107,7 @@ def test_what_cannot_be_had_is_one_sentence(capsys, monkeypatch, tmp_path, choic
     assert err.startswith("samedevice: ") and says in err
 
 
+@pytest.mark.slow
 def test_under_torchrun_each_process_has_a_simulated_gpu_by_default(python, tmp_path):
     (tmp_path / "train.py").write_text("import torch\nprint(torch.cuda.device_count())\n")
     for processes, gpus in {"3": 3, "40": 16, "many": 1}.items():
@@ -110,6 +115,7 @@ def test_under_torchrun_each_process_has_a_simulated_gpu_by_default(python, tmp_
         assert run.stdout == f"{gpus}\n"
 
 
+@pytest.mark.slow
 def test_its_own_hook_is_called_after_the_diagnosis(python, tmp_path):
     hook = "import sys\nsys.excepthook = lambda kind, error, trace: print('hook', error, file=sys.stderr)\n"
     (tmp_path / "train.py").write_text(hook + BROKEN)
