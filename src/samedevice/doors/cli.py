@@ -19,6 +19,7 @@ from samedevice.doors.cli_fix import USAGE_OF_FIX, fix
 from samedevice.doors.program import Misuse
 from samedevice.doors.run import run
 from samedevice.doors.stderr import say
+from samedevice.doors.stdout import write_out
 from samedevice.doors.which_gpus import MOST, allowed
 from samedevice.gpu_choice import CHOICE
 
@@ -72,12 +73,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if command == "explain":
             return _explain(rest)
         if command in ("-h", "--help"):
-            _print(_HELP)
+            write_out(_HELP)
             return 0
         if command == "--version":
             from importlib.metadata import version
 
-            _print(f"samedevice {version('samedevice')}\n")
+            write_out(f"samedevice {version('samedevice')}\n")
             return 0
         commands = "`samedevice run`, `samedevice fix` and `samedevice explain`"
         what = f"not {command!r}" if command else "and one of them has to be named"
@@ -103,8 +104,8 @@ def _run(arguments: Sequence[str]) -> int:
         "--gpus",
         type=gpu_count,
         metavar="N",
-        help=f"how many GPUs are simulated, 1 to {MOST}, or real: none is (default: 1; under torchrun one for each "
-        f"process; real if {CHOICE}=real is set)",
+        help=f"how many GPUs to simulate, 1 to {MOST}, or real for this machine's own (default: 1; under torchrun one "
+        f"for each process; real if {CHOICE}=real is set)",
     )
     parser.add_argument(
         "--rng",
@@ -170,9 +171,9 @@ def _explain(arguments: Sequence[str]) -> int:
     from samedevice.doctor.report import as_text, terminal_width
 
     if not isinstance(asked, Diagnosis):
-        _print(page(asked, terminal_width()))
+        write_out(page(asked, terminal_width()))
         return 0
-    _print(as_text(asked, whole=chosen.more, width=terminal_width()))
+    write_out(as_text(asked, whole=chosen.more, width=terminal_width()))
     return 0 if asked.message else 1
 
 
@@ -186,23 +187,8 @@ def _for_machines(asked: "Diagnosis | Message | Cause", *, is_json: bool) -> int
         raise Misuse(f"a cause is no error, and has only a page for people: samedevice explain {asked.id}")
     # The newest wording of a message stands for all of them. There is no more to paste, and nothing to be surer of.
     diagnosis = replace(explain(asked.texts[0]["text"]), ask="") if isinstance(asked, Message) else asked
-    _print(json.dumps(as_data(diagnosis), indent=2) + "\n" if is_json else as_annotations(diagnosis))
+    write_out(json.dumps(as_data(diagnosis), indent=2) + "\n" if is_json else as_annotations(diagnosis))
     return 0 if diagnosis.message else 1
-
-
-def _print(text: str) -> None:
-    if sys.stdout is None:
-        raise Misuse("there is no standard output to write the answer to.")
-    try:
-        if hasattr(sys.stdout, "reconfigure"):  # a console may lack a character that a paste, or the catalog, has
-            sys.stdout.reconfigure(errors="backslashreplace")
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    except OSError as error:
-        # What is left unwritten would fail again: https://docs.python.org/3/library/signal.html#note-on-sigpipe
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if not isinstance(error, BrokenPipeError):  # `| head` has read enough
-            raise Misuse(f"the answer cannot be written: {error.strerror}.") from None
 
 
 def _asked_about(what: str | None, *, with_source: bool) -> "Diagnosis | Message | Cause":

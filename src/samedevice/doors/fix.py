@@ -4,9 +4,7 @@ The decisions are made in doctor/fixing.py, the runs are in fix_runs.py, and wha
 """
 
 import json
-import os
 import signal
-import sys
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +16,7 @@ from samedevice.doors.fix_runs import Limits, Runs, Target
 from samedevice.doors.fix_said import Said
 from samedevice.doors.program import Misuse, module, named
 from samedevice.doors.stderr import say
+from samedevice.doors.stdout import write_out
 from samedevice.doors.write_files import NotWritten, write_files
 
 
@@ -56,7 +55,8 @@ def fix(target: Target, *, gpus: int | None, limits: Limits, write: bool, json_f
     written, fault = _written(state) if write else (False, "")
     if json_file is not None:
         _write_json(json_file, as_data(state, diff.decode("utf-8", "backslashreplace"), written, unlike))
-    _print(diff)
+    if diff:
+        write_out(diff)
     said.at_the_end(state, unlike)
     if fault:
         say(fault)
@@ -104,22 +104,3 @@ def _check(target: Target) -> None:
     if target.name.endswith(".ipynb"):
         raise Misuse(f"{target.name!a} is a notebook: `samedevice fix` takes a script, a module (-m) or --pytest.")
     (module if target.is_module else named)(target.name)
-
-
-def _print(diff: bytes) -> None:
-    """Write the diff on standard output, byte by byte as the files have it."""
-    if not diff:
-        return
-    if sys.stdout is None:
-        raise Misuse("there is no standard output to write the diff to.")
-    try:
-        buffer = getattr(sys.stdout, "buffer", None)
-        if buffer is None:
-            sys.stdout.write(diff.decode("utf-8", "replace"))
-        else:
-            buffer.write(diff)
-        sys.stdout.flush()
-    except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # as cli.py does
-        if not isinstance(error, BrokenPipeError):
-            raise Misuse(f"the diff cannot be written: {error.strerror}.") from None

@@ -9,11 +9,12 @@ import importlib.machinery
 import importlib.util
 import io
 import linecache
-import multiprocessing.spawn
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from samedevice.doors.spawned import run_first
 
 _edited: dict[str, bytes] = {}
 
@@ -31,8 +32,7 @@ def begin(files: Mapping[str, bytes]) -> None:
     loader.get_code = _get_code(loader.get_code)
     loader.get_data = _get_data(loader.get_data)
     io.open_code = _open_code(io.open_code)
-    spawn: Any = multiprocessing.spawn
-    spawn.get_preparation_data = _get_preparation_data(spawn.get_preparation_data)
+    run_first("edited", f"from samedevice.doors import read_edited; read_edited.begin({_edited!r})")
 
 
 def _content(path: str) -> bytes | None:
@@ -73,19 +73,3 @@ def _open_code(original: Any) -> Any:
         return original(path) if content is None else io.BytesIO(content)
 
     return open_code
-
-
-class _Beginning:
-    """Begins the same where it is unpickled. As text, since it is read before the child's sys.path is set."""
-
-    def __reduce__(self) -> Any:
-        root = str(Path(__file__).parents[2])
-        begin = f"import sys; sys.path.append({root!r}); from samedevice.doors import read_edited"
-        return exec, (f"{begin}; read_edited.begin({_edited!r})",)
-
-
-def _get_preparation_data(original: Any) -> Any:
-    def get_preparation_data(name: str) -> dict[str, Any]:
-        return {"samedevice_edited": _Beginning(), **original(name)}
-
-    return get_preparation_data

@@ -9,21 +9,12 @@ import contextlib
 import functools
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from samedevice.doors.after_import import after_import
+from samedevice.doors.spawned import run_first
 from samedevice.doors.uncaught import diagnosis_of
 
-_BEGIN = """\
-try:
-    import sys
-    sys.path.append({root!r})
-    from samedevice.doors.where_they_fail import explain_where_they_fail
-    explain_where_they_fail()
-except Exception:
-    pass  # a Python that cannot import us runs what it was started for
-"""
 _is_on = False
 
 
@@ -31,13 +22,14 @@ def explain_where_they_fail() -> None:
     """From now on, let such errors of this process carry their diagnosis. Calling it twice does no harm.
 
     A process that is forked inherits it. One that is spawned, as a worker is on Windows and macOS, is told so before
-    its own work (multiprocessing.spawn.get_preparation_data).
+    its own work.
     """
     global _is_on
     if not _is_on:
         _is_on = True
         for name in _PATCHES:
             after_import(name, functools.partial(_patch, name))
+        run_first("errors", "import samedevice.doors.where_they_fail as errors; errors.explain_where_they_fail()")
 
 
 def _patch(name: str) -> None:
@@ -98,27 +90,9 @@ def _patch_processes(spawn: Any) -> None:
     spawn._wrap = wrap_and_explain
 
 
-def _patch_spawn(spawn: Any) -> None:
-    prepare = spawn.get_preparation_data
-
-    @functools.wraps(prepare)
-    def prepare_and_explain(name: str) -> dict[str, Any]:
-        return {"samedevice_errors": _Beginning(), **prepare(name)}
-
-    spawn.get_preparation_data = prepare_and_explain
-
-
-class _Beginning:
-    """Does the same where it is unpickled. As text, since it is read before the new process's sys.path is set."""
-
-    def __reduce__(self) -> Any:
-        return exec, (_BEGIN.format(root=str(Path(__file__).parents[2])),)
-
-
 _PATCHES: dict[str, Callable[[Any], None]] = {
     "torch._utils": _patch_wrapper,
     "torch.multiprocessing.spawn": _patch_processes,
-    "multiprocessing.spawn": _patch_spawn,
     "lightning.pytorch.trainer.call": _patch_lightning,
     "pytorch_lightning.trainer.call": _patch_lightning,
 }
