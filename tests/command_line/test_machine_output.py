@@ -12,7 +12,8 @@ from samedevice.doctor import fix_json
 from samedevice.doctor.annotations import as_annotations
 from samedevice.doctor.diagnosis_json import SCHEMA, as_data
 from samedevice.doctor.edits import Edit
-from samedevice.doctor.fixing import Failure, Fix, Run, State
+from samedevice.doctor.fix_outcomes import Failure, Fix, Run
+from samedevice.doctor.fixing import State
 from samedevice.doors.cli import main
 
 RUN = ("-m", "samedevice", "run")

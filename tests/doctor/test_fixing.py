@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from samedevice.doctor.fixing import Failure, Files, Fix, Run, State, fixing
+from samedevice.doctor.fix_outcomes import Failure, Files, Fix, Run
+from samedevice.doctor.fixing import State, fixing
 
 PROGRAM = ["a = 1", "b = 2", "c = 3", "d = 4"]
 DONE = Run((), 0, 1.0)

@@ -6,7 +6,8 @@ Whoever reads it can rely on what the schema has: a key that goes, or comes to m
 from dataclasses import asdict
 from typing import Any
 
-from samedevice.doctor.fixing import Fix, State
+from samedevice.doctor.fix_outcomes import Fix
+from samedevice.doctor.fixing import State
 
 SCHEMA = 1
 

@@ -3,6 +3,7 @@
 The decisions are made in doctor/fixing.py, the runs are in fix_runs.py, and what is said meanwhile in fix_said.py.
 """
 
+import contextlib
 import json
 import signal
 import tempfile
@@ -46,10 +47,12 @@ def fix(target: Target, *, gpus: int | None, limits: Limits, write: bool, json_f
         try:
             said.before(gpus)
             state = fixing(runs.run, folder, limits.rounds, said.after)
-            if state.has_succeeded and state.fixes and state.run and not target.is_pytest:
-                unlike = runs.unlike_on_the_cpu(state.run.output)
         except KeyboardInterrupt:
             state, said.interrupted = said.state, True
+        if state.has_succeeded and state.fixes and state.run and not target.is_pytest:
+            with contextlib.suppress(KeyboardInterrupt):  # all is fixed, only not compared
+                said.comparing()
+                unlike = runs.unlike_on_the_cpu(state.run.output)
     diff = b"".join(file.diff(path.relative_to(folder).as_posix()) for path, file in state.files.items())
     # What may fail comes last: to print.
     written, fault = _written(state) if write else (False, "")

@@ -14,7 +14,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from samedevice.doctor.fixing import Failure, Files, Run
+from samedevice.doctor.fix_outcomes import Failure, Files, Run
 from samedevice.doors.program import Misuse
 from samedevice.doors.stderr import say
 

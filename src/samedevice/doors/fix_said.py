@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from samedevice.doctor.fixing import Failure, Fix, State, fixes_of, is_within
+from samedevice.doctor.fix_outcomes import Failure, Fix, fixes_of
+from samedevice.doctor.fixing import State, is_within
 from samedevice.doors.fix_runs import Limits, Runs, Target, last_line
 from samedevice.doors.stderr import say
 from samedevice.introspect.libraries import is_library
@@ -53,6 +54,9 @@ class Said:
             say(f"the program writes files ({names}), and will write them again in each run.")
         if state.run and state.run.seconds > _LONG and not self._limits.steps:
             say("a run takes long: --steps 20 would end each one after 20 steps of the optimizers.")
+
+    def comparing(self) -> None:
+        say(f"run {self.state.runs} ended. Once more on the CPU without the changes, to compare what it prints.")
 
     def at_the_end(self, state: State, unlike: str) -> None:
         """Say what is reached and what is left."""
