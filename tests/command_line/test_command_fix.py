@@ -8,10 +8,10 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from conftest import Process
 
 from samedevice.doors.fix_runs import Target, last_line
 
+Process = subprocess.CompletedProcess[str]
 Python = Callable[..., Process]
 
 NET = """\
