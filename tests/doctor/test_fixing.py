@@ -258,6 +258,21 @@ def test_a_fix_after_which_a_test_fails_that_had_passed_is_taken_back(tmp_path: 
     assert program.fixed().files == {}
 
 
+def test_fixes_that_failed_together_are_tried_one_by_one(tmp_path: Path) -> None:
+    program = Program(tmp_path, DONE)
+
+    def run(text: str) -> Run:
+        if "c = 30" in text:
+            return failing(program.other(4, "t3"))
+        failures = [] if "b = 20" in text else [program.failure(2, "b", "b = 20", "t1")]
+        return failing(*failures, program.failure(3, "c", "c = 30", "t2"), passed=["t3"])
+
+    program.runs = [run]
+    state = program.fixed()
+    assert of(state) == ["a = 1\nb = 20\nc = 3\nd = 4\n"]
+    assert [str(fix) for fix, _ in state.taken_back] == ["SD002: c was on cpu"]
+
+
 def test_a_test_that_could_not_be_collected_before_blames_nobody(tmp_path: Path) -> None:
     program = Program(tmp_path, DONE)
     program.runs = [

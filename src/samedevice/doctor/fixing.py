@@ -61,15 +61,20 @@ def fixing(
     """
     state = State({})
     trying: Sequence[Fix] = ()
+    at_once: int | None = None
     while True:
         files = _with(trying, state.files)
         now = run(files)
         failed = without_help(trying, state.run, state.files, now, files) if state.run else []
-        if failed:
+        if 1 < len(trying) == len(failed):
+            # Which of them it was is not known: from now on they are tried one by one.
+            at_once = 1
+            state = replace(state, runs=state.runs + 1)
+        elif failed:
             state = replace(state, runs=state.runs + 1, taken_back=(*state.taken_back, *failed))
         else:
             state = replace(state, files=files, fixes=(*state.fixes, *trying), run=now, runs=state.runs + 1)
-        trying = _certain(state, folder) if state.runs < rounds else ()
+        trying = _certain(state, folder)[:at_once] if state.runs < rounds else ()
         tell(state, trying)
         if not trying:
             return state

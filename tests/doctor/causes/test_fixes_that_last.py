@@ -133,3 +133,20 @@ def test_a_device_is_taken_from_no_name_that_is_moved_only_later():
     with simulate_cuda():
         edits = edits_of(late_move, torch.ones(2), torch.ones(2, device="cuda"))
     assert edits == [("replace", "hidden = torch.zeros(2, device=weight.device)")]
+
+
+class Rotary(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        angles = torch.ones(2)
+        self.cos, self.sin, self.size = angles.cos(), angles.sin(), 2
+
+    def forward(self, x):
+        return x * self.cos + x * self.sin
+
+
+def test_what_is_assigned_beside_a_buffer_becomes_one_or_stays_assigned():
+    with simulate_cuda():
+        edits = edits_of(Rotary().to("cuda"), torch.ones(2, device="cuda"))
+    lines = ['self.register_buffer("cos", angles.cos())', 'self.register_buffer("sin", angles.sin())', "self.size = 2"]
+    assert edits == [("replace", "\n".join(lines))]

@@ -127,9 +127,10 @@ def registered(evidence: Evidence) -> Change | None:
     value = text_of(assignment.value) if assignment is not None else f"self.{name}"
 
     def in_its_place(line: str) -> Change:
-        if assignment is None:
+        lines = _with_the_others(assignment.statement, holder, line) if assignment is not None else ""
+        if assignment is None or not lines:
             return Change(line)
-        return Change(line, Source.of_method(assignment.method).replaced(assignment.statement, line))
+        return Change(line, Source.of_method(assignment.method).replaced(assignment.statement, lines))
 
     if holder.kind == "attribute":
         parameter = _parameter_in(assignment.value) if assignment is not None else None
@@ -147,6 +148,32 @@ def registered(evidence: Evidence) -> Change | None:
     if holder.kind == "list" and not is_of_itself and len({objects.shape(tensor) for tensor in tensors}) == 1:
         return in_its_place(f'self.register_buffer("{name}", torch.stack({value}))')
     return in_line(evidence, there)
+
+
+def _with_the_others(statement: ast.stmt, holder: Holder, line: str) -> str:
+    """Return the line that takes the place of an assignment to the tensor, with those for what else it assigns to.
+
+    Other tensors that the module keeps beside it become buffers too. It is "" where it cannot be told which value goes
+    where.
+    """
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    if not isinstance(targets[0] if targets else None, ast.Tuple):
+        return line if len(targets) < 2 else ""
+    kept = objects.attributes(holder.module)
+    tensors = {f"self.{name}": name for name, value in kept.items() if objects.is_tensor(value)}
+    match statement:
+        case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)) if len(names) == len(values):
+            pairs = [(text_of(each), text_of(value)) for each, value in zip(names, values, strict=True)]
+            # Assigned one after another, none may need the old value of another.
+            if not any(each in value for each, _ in pairs for _, value in pairs):
+                lines = {each: f"{each} = {value}" for each, value in pairs}
+                lines |= {
+                    each: f'self.register_buffer("{tensors[each]}", {value})'
+                    for each, value in pairs
+                    if each in tensors
+                }
+                return "\n".join((lines | {f"self.{holder.name}": line}).values())
+    return ""
 
 
 def _parameter_in(value: ast.expr) -> ast.expr | None:
