@@ -45,7 +45,8 @@ def test_of_a_value(factor):
 @pytest.mark.parametrize("plugins", [(), ("-p", "_hypothesis_pytestplugin")], ids=["alone", "with its own plugin"])
 def test_it_times_and_explains_the_program_alone(run_session, plugins):
     session = run_session({"test_scale.py": TEST}, "--simulate-cuda", "1", *plugins)
-    explained = re.findall(r"^E? *(\S+):(\d+)$", session.out.partition("Explanation:")[2], re.MULTILINE)
+    said = session.out.partition("short test summary info")[0]  # where CI is set, pytest repeats messages there
+    explained = re.findall(r"^E? *(\S+):(\d+)$", said.partition("Explanation:")[2], re.MULTILINE)
     line = TEST.splitlines().index("        weight = torch.tensor([1.0, 2.0])") + 1
     assert explained == [(str(session.folder / "test_scale.py"), str(line))], session.out
     assert session.reports["test_of_time"]["outcome"] == "passed"
