@@ -209,12 +209,15 @@ class Operation:
     """What PyTorch calls the arguments of some functions in its messages.
 
     `arguments` are these names in the order in which Python passes them, of a method the tensor before the dot first;
-    `op` is a pattern of the operations that a message may name for such a call.
+    `op` is a pattern of the operations that a message may name for such a call. An `elementwise` one is refused without
+    a name for its arguments. `keywords` are those of Python's that have another name in messages.
     """
 
     functions: list[str]
     arguments: list[str]
     op: str
+    elementwise: bool = False
+    keywords: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

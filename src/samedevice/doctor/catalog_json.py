@@ -5,7 +5,7 @@ from typing import Any
 
 from samedevice.catalog import load
 from samedevice.catalog.patterns import glued, javascript, needle
-from samedevice.doctor.report import change, lesson_path
+from samedevice.doctor.outline import change, lesson_path
 
 
 def exported() -> dict[str, Any]:
@@ -48,6 +48,7 @@ def exported() -> dict[str, Any]:
                 "title": cause.title,
                 "why": cause.why,
                 "change": change(cause),
+                "sign": cause.sign,
                 "confirm": cause.confirm,
                 "confirm_read": cause.confirm_read,
                 "link": cause.link,
@@ -58,7 +59,12 @@ def exported() -> dict[str, Any]:
             for cause in catalog.causes.values()
         },
         "operations": {
-            function: {"arguments": operation.arguments, "op": javascript(operation.op)}
+            function: {
+                "arguments": operation.arguments,
+                "op": javascript(operation.op),
+                "elementwise": operation.elementwise,
+                "keywords": operation.keywords,
+            }
             for function, operation in catalog.operations.items()
         },
         "devices": asdict(catalog.devices),
