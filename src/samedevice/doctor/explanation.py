@@ -2,7 +2,6 @@
 
 import contextlib
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,10 +15,13 @@ from samedevice.doctor.examine import find_culprits
 from samedevice.doctor.simulated_class import known_difference
 from samedevice.doctor.simulation_limit import limit
 from samedevice.doctor.source_at_hand import read_sources
-from samedevice.doctor.text.line_fix import line_fix
-from samedevice.doctor.text.rank import LikelyCause, rank
+from samedevice.doctor.text.answer import Named, answer
+from samedevice.doctor.text.changes import LineFix
+from samedevice.doctor.text.rank import LikelyCause
 from samedevice.doctor.text.read import Reading, read
 from samedevice.doctor.text.says import says
+from samedevice.doctor.text.tell import tell
+from samedevice.doctor.text.ways import ways
 from samedevice.introspect import exceptions
 from samedevice.introspect.namespaces import plain
 from samedevice.introspect.tracebacks import last_error, traceback_text
@@ -76,8 +78,8 @@ def explain_log(log: bytes, folder: Path | None) -> Diagnosis:
         'SD030'
     """
     text = _decoded(log)
-    diagnosis = _of_text(text)
-    found = read(text) if folder is not None and diagnosis.message is not None else None
+    found = read(text)
+    diagnosis = _of_reading(found, text)
     if folder is None or not isinstance(found, Reading):
         return diagnosis
     culprit, note = read_sources(found, folder)
@@ -85,7 +87,7 @@ def explain_log(log: bytes, folder: Path | None) -> Diagnosis:
         return replace(diagnosis, note=note)
     first = LikelyCause(load().causes[culprit.cause], (culprit.sentence,))
     rest = (cause for cause in diagnosis.causes if cause.id != culprit.cause)
-    return replace(diagnosis, culprits=(culprit,), causes=(first, *rest))
+    return replace(diagnosis, culprits=(culprit,), tell="", causes=(first, *rest))
 
 
 def _decoded(error: bytes) -> str:
@@ -95,18 +97,24 @@ def _decoded(error: bytes) -> str:
 
 
 def _of_text(error: str) -> Diagnosis:
-    found = read(error)
+    return _of_reading(read(error), error)
+
+
+def _of_reading(found: Reading | Other | None, error: str) -> Diagnosis:
     if found is None:
         return Diagnosis(None, _UNKNOWN if error.strip() else _EMPTY, ask=_WHOLE, text=error)
     if isinstance(found, Other):
         return Diagnosis(None, f"This is not a device error. {found.says}", other=found, text=error)
     message = found.message
-    causes = rank(found)
+    causes, named = answer(found)
+    culprits = tuple(_read_culprit(each, found) for each in named)
     return Diagnosis(
         message,
         says(found),
         causes,
-        _read_culprit(found, causes),
+        culprits,
+        tell=_tell(culprits, named),
+        ways=ways(found, causes[0].cause) if causes else (),
         reads=found.reads,
         place=found.place,
         ask=message.ask or ("" if found.frames or _LOOKS_LIKE_A_TRACEBACK.search(error) else _TRACEBACK),
@@ -114,28 +122,41 @@ def _of_text(error: str) -> Diagnosis:
     )
 
 
-def _read_culprit(found: Reading, causes: Sequence[LikelyCause]) -> tuple[Culprit, ...]:
-    """Read the culprit of the most likely cause from the failing line, and write the change on that line."""
-    change = line_fix(causes[0].cause.id, found) if causes else None
-    if change is None and causes and causes[0].case:
-        change = line_fix(causes[0].id, found)
-    if change is None:
+def _tell(culprits: tuple[Culprit, ...], named: tuple[Named, ...]) -> str:
+    if not all(each.can_be_asked for each in named):
+        return ""
+    modules = [each.change.expression for each in named if each.is_module]
+    return tell(culprits, modules, [each.change.expression for each in named if each.may_be_a_number])
+
+
+def _read_culprit(named: Named, found: Reading) -> Culprit:
+    """Make a culprit of what was read from the failing line."""
+    cause, change = load().causes[named.cause], named.change
+    return Culprit(
+        expression=change.expression,
+        device="cpu" if found.reads.get("between") == "cpu and accelerator" else "",
+        cause=cause.within or cause.id,
+        fix=change.text or f"{change.expression}.to(...)",
+        case=cause.id if cause.within else "",
+        sentence=change.because,
+        edits=_edits(change),
+        is_read=True,
+        instead=change.instead,
+    )
+
+
+def _edits(change: LineFix) -> tuple[Edit, ...]:
+    """Return the change as edits, one of each line; none where the line was shortened and its rest is not known."""
+    frame = change.frame
+    if change.action == "before":
+        return (Edit(frame.file, frame.line, "before", change.text, frame.function),)
+    old, new = frame.code.split("\n"), change.text.split("\n")
+    if not change.text or old[-1].rstrip().endswith(("...", "\u2026")) or len(old) != len(new):
         return ()
-    cause, frame = causes[0].cause, change.frame
-    on_cpu = "cpu" if found.reads.get("between") == "cpu and accelerator" else ""
-    edit = Edit(frame.file, frame.line, change.action, change.text, frame.function, frame.code)
-    return (
-        Culprit(
-            expression=change.expression,
-            device=on_cpu,
-            cause=cause.within or cause.id,
-            fix=change.text,
-            case=cause.id if cause.within else "",
-            sentence=change.because,
-            edits=(edit,),
-            is_read=True,
-            instead=change.instead,
-        ),
+    return tuple(
+        Edit(frame.file, frame.line and frame.line + at, "replace", after.strip(), frame.function, before.strip())
+        for at, (before, after) in enumerate(zip(old, new, strict=True))
+        if before != after
     )
 
 
@@ -145,7 +166,7 @@ def _of_exception(error: BaseException) -> Diagnosis:
         return elsewhere
     diagnoses = [(cause, _of_message(cause)) for cause in exceptions.chain(error)]
     error, diagnosis = next((pair for pair in diagnoses if pair[1].message), diagnoses[0])
-    diagnosis = limit(error, replace(diagnosis, ask="", culprits=()))
+    diagnosis = limit(error, replace(diagnosis, ask="", culprits=(), tell="", ways=()))
     if diagnosis.message is None and diagnosis.other is None:
         with contextlib.suppress(Exception):  # the doctor's own fault must not hide the program's
             return known_difference(error, diagnosis)

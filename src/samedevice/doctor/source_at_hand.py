@@ -9,20 +9,18 @@ leads out of it. A file whose line is not the one of the traceback has changed s
 import ast
 import os
 import stat
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from samedevice.doctor.causes.rewriting import created_on
 from samedevice.doctor.diagnosis import Culprit
 from samedevice.doctor.edits import Edit
-from samedevice.doctor.text.expressions import Node, Statement, read_statement
-from samedevice.doctor.text.failing_line import suspects
-from samedevice.doctor.text.line_operations import leaves, operations, place_of
+from samedevice.doctor.text.candidates import Candidate, candidates
 from samedevice.doctor.text.read import Reading
 from samedevice.doctor.text.traceback import Frame
+from samedevice.introspect.deciding import parts
 from samedevice.introspect.expressions import text_of
-from samedevice.introspect.origins import find_origin
+from samedevice.introspect.origins import called, find_origin
 
 _LARGEST = 1_000_000  # bytes of a file
 _DEEPEST = 12  # folders of a path that are tried below the folder
@@ -56,25 +54,18 @@ def read_sources(reading: Reading, folder: Path) -> tuple[Culprit | None, str]:
     code, note = _code(frame, folder)
     if code is None or reading.reads.get("between") != "cpu and accelerator":
         return None, note
-    statement = read_statement(frame.code)
-    for node, other in _accused(statement, reading):
-        culprit = _looked_up(statement.text_of(node), other, code, reading, folder)
+    for candidate in candidates(reading):
+        culprit = _looked_up(candidate.expression, _met(candidate), code, reading, folder)
         if culprit is not None:
             return culprit, ""
     return None, ""
 
 
-def _accused(statement: Statement, reading: Reading) -> Iterator[tuple[Node, str]]:
-    """Yield the names and attributes to look up, and what each of them met."""
-    found = suspects(reading)
-    for suspect in found:
-        other = statement.text_of(place_of(suspect.other, statement).node) if suspect.other is not None else ""
-        yield suspect.node, other
-    for operation in operations(statement) if not found else ():
-        places = [place_of(leaf, statement) for _, node in operation.arguments for leaf in leaves(node)]
-        named = [place.node for place in places if place.kind in ("name", "attribute", "member")]
-        for node in named:
-            yield node, next((statement.text_of(other) for other in named if other is not node), "")
+def _met(candidate: Candidate) -> str:
+    """Return the first name or attribute that a candidate met, as the line has it; "" where it has none."""
+    found = [part for other in candidate.others for part in parts(other, candidate.line)]
+    texts = [candidate.line.text_of(part.node) for part in found if part.kind in ("name", "attribute", "item")]
+    return next((text for text in texts if text != candidate.expression), "")
 
 
 def _looked_up(name: str, other: str, code: _Code, reading: Reading, folder: Path) -> Culprit | None:
@@ -168,19 +159,17 @@ def _passed(name: str, code: _Code, outer: list[Frame]) -> tuple[str, Frame] | N
     names = [argument.arg for argument in [*function.args.posonlyargs, *function.args.args]]
     if names[:1] == ["self"]:
         names = names[1:]
-    statement = read_statement(outer[-1].code)
-    for call in statement.value.walk():
-        if call.kind != "call" or call.parts[0].kind not in ("name", "attribute"):
+    line = outer[-1].statement
+    for call in ast.walk(line.tree) if line is not None else ():
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name | ast.Attribute):
             continue
-        if function.name not in ("forward", "__call__") and call.parts[0].name != function.name:
+        if function.name not in ("forward", "__call__") and called(call) != function.name:
             continue
-        given = dict(zip((keyword or "" for keyword in call.keywords), call.parts[1:], strict=True))
-        positional = [node for keyword, node in zip(call.keywords, call.parts[1:], strict=True) if not keyword]
-        node = given.get(name) or (
-            positional[names.index(name)] if name in names and names.index(name) < len(positional) else None
-        )
-        if node is not None and node.kind == "name":
-            return node.name, outer[-1]
+        given = {keyword.arg: keyword.value for keyword in call.keywords}
+        at = names.index(name) if name in names else len(call.args)
+        passed = given.get(name) or (call.args[at] if at < len(call.args) else None)
+        if isinstance(passed, ast.Name):
+            return passed.id, outer[-1]
     return None
 
 

@@ -1,7 +1,10 @@
-"""Read what was pasted: from any text to a message of the catalog, what it names, and the likely causes.
+"""Read what was pasted: from any text to a message of the catalog, and to what can be in the wrong place.
 
-The paste becomes plain text, the frames of a traceback are read from it, the last message of the catalog in it is
-found, and then its causes are put in order: by what the message names, and by what the failing line says.
+The paste becomes plain text (normalise.py), its frames are read (traceback.py), and so is the last message of the
+catalog in it (read.py, match.py). Then what can it be? refusing.py finds the operations of the failing line that could
+raise this message, accused.py those of their operands that the message leaves, and candidates.py what each operand
+stands for. What is left is named (answer.py), with the change that moves it (changes.py). The message, the line and the
+whole text put the causes in order (rank.py).
 
 It needs no torch. docs/assets/doctor.js is its twin in the browser, on the same catalog.
 """

@@ -31,6 +31,8 @@ _PREFIX = re.compile(
 )
 # pytest marks the error with "E", and the failing line with ">", which `samedevice.doctor.text.traceback` reads.
 _PYTEST = re.compile("^E(?: {3,40}|$)", re.MULTILINE)
+# Its summary repeats the message, cut off: the whole one stands above.
+_SUMMARY = re.compile("^(?:FAILED|ERROR) [^\n]{1,400}::[^\n]{1,400} - [^\n]{0,400}$", re.MULTILINE)
 
 
 def clean(text: str) -> str:
@@ -56,7 +58,7 @@ def clean(text: str) -> str:
     if "](http" in text:
         text = _COLAB_LINK.sub(r"\1", text)
     if "E   " in text and _PYTEST.search(text):
-        return _PYTEST.sub("", text)
+        return _PYTEST.sub("", _SUMMARY.sub("", text))
     return _PREFIX.sub("", text) if any(sign in text for sign in (">", "|", "]:", " pid=")) else text
 
 

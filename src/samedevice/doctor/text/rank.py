@@ -2,10 +2,11 @@
 
 import functools
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from samedevice.catalog import Cause, Clue, load
-from samedevice.doctor.text.failing_line import suspects
+from samedevice.doctor.text.candidates import Candidate
 from samedevice.doctor.text.read import Reading
 
 _SHOWN = 5
@@ -47,7 +48,7 @@ class LikelyCause:
         return self.cause.lesson
 
 
-def rank(reading: Reading) -> tuple[LikelyCause, ...]:
+def rank(reading: Reading, candidates: Sequence[Candidate] = ()) -> tuple[LikelyCause, ...]:
     """Return the causes that `reading.message` can have, the most likely first; at most five.
 
     A case of a wider cause is shown in its place if anything speaks for the case itself. It counts as both.
@@ -84,9 +85,9 @@ def rank(reading: Reading) -> tuple[LikelyCause, ...]:
         ):
             for cause in concerned:
                 count(cause, clue.causes[cause], filled(clue.because, reading.reads) or "")
-    for suspect in suspects(reading):
-        if suspect.cause in points:
-            count(suspect.cause, suspect.points, suspect.because)
+    for candidate in candidates:
+        if candidate.cause in points:
+            count(candidate.cause, candidate.points, candidate.because)
     causes = load().causes
     for case, own in points.items():
         if (wider := causes[case].within) and own > 0:

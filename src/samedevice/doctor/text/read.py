@@ -12,7 +12,15 @@ from samedevice.doctor.text.traceback import Frame, read_traceback
 
 WINDOW = 200_000  # characters read at once, from the end; the page reads one window
 _OVERLAP = 8_000  # no message is longer
-_LINES_BEFORE, _LINES_AFTER, _LINE = 200, 60, 2_000  # how much around the message, in lines and characters a line
+_LINES_BEFORE, _LINES_AFTER, _LINE = 1_200, 60, 2_000  # how much around the message, in lines and characters a line
+_LINES_OF_TRACE = 600  # of these, in which clues are looked for
+
+CPU, GPUS = "cpu and accelerator", "two accelerators"
+INDEXED = "SD030"  # the message that says which part of the line it is: what is indexed, or its index
+# What messages that name each argument with its device call them, and what they are elsewhere.
+_ALL_NAMED = {
+    "query": "query", "key": "key", "value": "value", "condition": "condition", "x": "self", "y": "other"
+}  # fmt: skip
 
 _METHOD = re.compile(r"^wrapper_(?:(?:CUDA|XPU|NPU|HPU|MPS|PrivateUse1|Sparse\w{1,20}|Composite\w{1,40})_)?", re.ASCII)
 _ACCELERATOR = re.compile("cuda|gpu|mps|xpu|npu|hpu|mtia|hip|xla|privateuse|^[0-9]{1,3}$")
@@ -34,6 +42,31 @@ class Reading:
     frames: list[Frame]
     trace: str
     own_trace: str = ""
+
+    @property
+    def told_devices(self) -> dict[str, str]:
+        """The device of each argument, by PyTorch's name for it, where the message names them all."""
+        return {role: self.reads[name].lower() for name, role in _ALL_NAMED.items() if name in self.reads}
+
+    @property
+    def names_no_device(self) -> bool:
+        """Whether the message says of no tensor where it is."""
+        return not self.reads.keys() & {"device", "others"} and not self.told_devices
+
+    @property
+    def pair(self) -> str:
+        """Between what the tensors met; a message that names no devices is taken to be about the CPU and a GPU."""
+        if told := set(self.told_devices.values()):
+            return CPU if "cpu" in told else GPUS
+        is_told = self.reads.keys() & {"device", "others"} or "meta" in self.message.title.lower()
+        is_mixed = self.message.base == "mixed-devices" and not is_told
+        return self.reads.get("between", "") or (CPU if is_mixed else "")
+
+    @property
+    def is_between_gpus(self) -> bool:
+        """Whether the message is about two accelerators, neither of which is the CPU."""
+        of_an_index = self.message.id == INDEXED and self.reads.get("others_kind") == "accelerator"
+        return self.pair == GPUS or of_an_index
 
     @property
     def place(self) -> Frame | None:
@@ -99,8 +132,8 @@ def _reading(window: list[str], pieces: list[str], joint: str, found: Found[Mess
         found.entry,
         _reads(found.match),
         traceback.frames,
-        _squeezed([*before, *after]),
-        _squeezed(traceback.own_lines),
+        _squeezed([*before, *after][-_LINES_OF_TRACE:]),
+        _squeezed(traceback.own_lines[-_LINES_OF_TRACE:]),
     )
 
 
@@ -122,7 +155,7 @@ def _reads(match: re.Match[str]) -> dict[str, str]:
         if "meta" in kinds:
             reads["between"] = "meta"
         elif "accelerator" in kinds:
-            reads["between"] = "cpu and accelerator" if "cpu" in kinds else "two accelerators"
+            reads["between"] = CPU if "cpu" in kinds else GPUS
     return reads
 
 

@@ -4,9 +4,12 @@ The forms are those that Python 3.9 to 3.13, IPython 7 to 9, pytest 9 and rich 1
 the place of the error, never its message. docs/assets/doctor/traceback.js does the same in the browser.
 """
 
+import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+
+from samedevice.introspect.lines import Line, read_line
 
 _FILE, _LINE = r"(?P<file>[^ ].{0,400}?)", r"(?P<line>[0-9]{1,7})"
 _FUNCTION, _SOURCE = r"(?P<function>.{1,400})", r"(?P<file>[^ ].{0,400}?\.pyx?)"
@@ -50,6 +53,8 @@ _LIBRARY = re.compile(
     r"|(?:^|/)torch/(?:functional|serialization|storage|_?tensor)\.py$",
     re.ASCII,
 )
+# Raises what PyTorch would raise in C++, where it has no frames.
+_SIMULATION = re.compile(r"(?:^|/)samedevice/(?:simulation|placement|introspect|doctor|doors)/", re.ASCII)
 # Installed packages, and models whose code came with their weights (`trust_remote_code`).
 _PACKAGE = re.compile(
     r"(?:(?:site|dist)-packages|huggingface/modules)/(?P<installed>[A-Za-z_]\w*)"
@@ -72,6 +77,11 @@ class Frame:
     function: str
     code: str
     marked: tuple[int, int] | tuple[()] = field(default=(), compare=False)
+
+    @functools.cached_property
+    def statement(self) -> Line | None:
+        """The code as Python's parser reads it; None where none is shown, or where it is none."""
+        return read_line(self.code) if self.code else None
 
     @property
     def in_library(self) -> bool:
@@ -163,7 +173,7 @@ def _read(lines: Sequence[str]) -> Traceback:
             path = line.strip()
         if not is_library:
             own_lines.append(written)
-    return Traceback(found, own_lines)
+    return Traceback([frame for frame in found if not _SIMULATION.search(frame.file)], own_lines)
 
 
 def _beyond(margin: str, line: str) -> str:
