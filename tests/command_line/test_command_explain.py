@@ -15,6 +15,7 @@ from samedevice.doctor.pages import page
 from samedevice.doctor.report import terminal_width
 from samedevice.doors.cli import main
 
+TWO = "RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!\n"
 TEXT = (
     "RuntimeError: Expected all tensors to be on the same device, but got mat1 is on cpu, different from other tensors "
     "on cuda:0 (when checking argument in method wrapper_CUDA_addmm)\n"
@@ -134,7 +135,8 @@ def test_json_has_what_a_machine_needs(capsys, here, monkeypatch):
     (here / "job.log").write_text(frame)
     assert main(["explain", "--json", "job.log"]) == 0
     data = json.loads(capsys.readouterr().out)
-    assert list(data) == ["schema", "message", "says", "reads", "place", "culprits", "causes", "other", "ask"]
+    before, after = ["schema", "message", "says", "reads", "place", "culprits"], ["causes", "other", "ask"]
+    assert list(data) == [*before, "certain", "tell", "ways", *after]
     assert data["message"]["id"] == "SD001"
     assert data["message"]["page"] is None
     assert (data["reads"]["argument"], data["reads"]["device"], data["reads"]["others"]) == ("mat1", "cpu", "cuda:0")
@@ -145,12 +147,12 @@ def test_json_has_what_a_machine_needs(capsys, here, monkeypatch):
     (culprit,) = data["culprits"]
     assert (culprit["expression"], culprit["cause"]) == ("x", "input_not_moved")
     (edit,) = culprit["edits"]
-    assert (edit["file"], edit["line"], edit["action"]) == ("train.py", 12, "before")
-    assert edit["text"] == "x = x.to(next(layer.parameters()).device)"
+    assert (edit["file"], edit["line"], edit["action"]) == ("train.py", 12, "replace")
+    assert edit["text"] == "y = layer(x.to(next(layer.parameters()).device))"
 
 
 def test_more_tells_why_and_what_else_it_may_be(capsys, here):
-    (here / "job.log").write_text(TEXT)
+    (here / "job.log").write_text(TWO)
     assert main(["explain", "job.log"]) == 0
     short = capsys.readouterr().out
     assert main(["explain", "--more", "job.log"]) == 0
@@ -167,9 +169,11 @@ def test_source_at_hand_is_read_unless_that_is_declined(capsys, here):
     frame = 'Traceback (most recent call last):\n  File "net.py", line 5, in step\n    return x + pos\n'
     (here / "job.log").write_text(f"{frame}{message}\n")
     assert main(["explain", "job.log"]) == 0
+    assert "your line 4 of net.py, in step:\n    - pos = torch.arange(3)" in capsys.readouterr().out
+    assert main(["explain", "--more", "job.log"]) == 0
     assert "read from net.py, line 4" in " ".join(capsys.readouterr().out.split())
-    assert main(["explain", "--no-source", "job.log"]) == 0
-    assert "read from" not in capsys.readouterr().out
+    assert main(["explain", "--more", "--no-source", "job.log"]) == 0
+    assert "line 4" not in capsys.readouterr().out
 
 
 def test_json_of_what_is_not_recognised_is_json_too(capsys, here):

@@ -6,9 +6,9 @@ import pytest
 
 from samedevice.catalog import load
 from samedevice.doctor import explain, site_addresses
+from samedevice.doctor.outline import change
 from samedevice.doctor.pages import page
 from samedevice.doctor.pages.message_causes import causes_of, messages_of
-from samedevice.doctor.report import change
 
 MESSAGES, CAUSES = load().messages, load().causes
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from samedevice import explain
-from samedevice.doctor.report import lesson_path
+from samedevice.doctor.outline import lesson_path
 
 DEVICES = ("cpu", "cuda:0", "cuda:1")
 _YAML = "aten/src/ATen/native/native_functions.yaml"

@@ -6,7 +6,7 @@ import re
 import textwrap
 
 from samedevice.catalog import Cause
-from samedevice.doctor.report import change
+from samedevice.doctor.outline import change
 
 
 def front_matter(title: str, description: str) -> str:

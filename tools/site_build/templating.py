@@ -11,7 +11,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from samedevice.doctor.report import change
+from samedevice.doctor.outline import change
 from site_build.escaping import escaped, fence, sentences
 
 TEMPLATES = Path(__file__).parent / "templates"

@@ -1,5 +1,7 @@
 """A diagnosis as workflow commands of GitHub Actions: a pull request then shows each culprit on its line.
 
+Candidates that were read from a text are alternatives, so they are one annotation, on the line that failed.
+
 The form of the commands, and what has to be escaped, is GitHub's:
 https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
 https://github.com/actions/toolkit/blob/main/packages/core/src/command.ts
@@ -9,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from samedevice.doctor.diagnosis_json import line_of
-from samedevice.doctor.report import changed_lines, command
+from samedevice.doctor.outline import changed_lines, choice, command, how_likely, named
+from samedevice.doctor.report import TELLS
 
 if TYPE_CHECKING:
     from samedevice.doctor.diagnosis import Diagnosis
@@ -18,7 +21,7 @@ _SHOWN = 3  # culprits, as in the report
 
 
 def as_annotations(diagnosis: "Diagnosis", folder: Path | None = None) -> str:
-    """Write an `::error` command for each culprit, or one for the message where no culprit is known.
+    """Write an `::error` command for each culprit, or one for the message where none is known or several may be it.
 
     Args:
         diagnosis: what `explain` returned; no device error gives "".
@@ -34,16 +37,25 @@ def as_annotations(diagnosis: "Diagnosis", folder: Path | None = None) -> str:
         return ""
     folder = folder or Path.cwd()
     more = f"More: {command(diagnosis.message.id)}"
+    place = (diagnosis.place.file, diagnosis.place.line) if diagnosis.place else ("", 0)
     told = [
         (line_of(culprit, diagnosis), [culprit.sentence or diagnosis.says, *changed_lines(culprit), more])
         for culprit in diagnosis.culprits[:_SHOWN]
     ]
-    if not told:
-        place = (diagnosis.place.file, diagnosis.place.line) if diagnosis.place else ("", 0)
-        likely = [f"Most likely: {cause.title}." for cause in diagnosis.causes[:1]]
+    if diagnosis.candidates:
+        told = [(place, [diagnosis.says, *_alternatives(diagnosis), more])]
+    elif not told:
+        likely = [f"{how_likely(diagnosis)}: {cause.title}." for cause in diagnosis.causes[:1]]
         told = [(place, [diagnosis.says, *likely, more])]
     title = f"{diagnosis.message.id}: {diagnosis.message.title}"
     return "".join(f"{_command(*place, title, lines, folder)}\n" for place, lines in told)
+
+
+def _alternatives(diagnosis: "Diagnosis") -> list[str]:
+    lines = [f"{choice(diagnosis)} {TELLS}", diagnosis.tell] if diagnosis.tell else [choice(diagnosis)]
+    for culprit in diagnosis.candidates:
+        lines += [f"If it is {named(culprit.expression)}:", *changed_lines(culprit)]
+    return lines
 
 
 def _command(file: str, line: int, title: str, lines: list[str], folder: Path) -> str:

@@ -8,6 +8,7 @@ from samedevice.catalog import Message, Other
 from samedevice.doctor.edits import Edit
 from samedevice.doctor.text.rank import LikelyCause
 from samedevice.doctor.text.traceback import Frame
+from samedevice.doctor.text.ways import Way
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
@@ -58,7 +59,10 @@ class Diagnosis:
         says: one sentence: what PyTorch is saying, or why there is nothing to say.
         causes: the most likely one first, each with `.id`, `.title`, `.why`, `.fix`, `.lesson` and `.because`.
         culprits: the tensors in the wrong place, the most suspect first, each with `.expression`, `.device`, `.shape`,
-            `.owner`, `.cause`, `.fix` and `.edits`. A text has at most one, which is read from its failing line.
+            `.owner`, `.cause`, `.fix` and `.edits`. Those of a text are read from its failing line: several are
+            alternatives, the most likely first.
+        tell: where they are alternatives, a line of Python that prints the devices of all of them, else "".
+        ways: of a text, what to run so that the tensor is named for certain, each with `.when` and `.command`.
         reads: what the message names: `argument`, `device`, `others`, `op`, as far as it does.
         place: the line of the traceback that failed, as far as can be told.
         other: an error that is not about devices, where the text holds one and no message, or a limit of a simulation.
@@ -71,6 +75,8 @@ class Diagnosis:
     says: str
     causes: tuple[LikelyCause, ...] = ()
     culprits: tuple[Culprit, ...] = ()
+    tell: str = ""
+    ways: tuple[Way, ...] = ()
     reads: Mapping[str, str] = field(default_factory=dict)
     place: Frame | None = None
     other: Other | None = None
@@ -84,6 +90,16 @@ class Diagnosis:
         return as_text(self)
 
     __repr__ = __str__  # what a prompt shows of explain()
+
+    @property
+    def candidates(self) -> tuple[Culprit, ...]:
+        """The culprits, if they are alternatives: one is in the wrong place, and the text does not say which."""
+        return self.culprits if len(self.culprits) > 1 and all(each.is_read for each in self.culprits) else ()
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the culprits are no alternatives: they were looked up, or the text left one. False without any."""
+        return bool(self.culprits) and not self.candidates
 
     @property
     def more(self) -> str:
@@ -107,7 +123,7 @@ class Diagnosis:
         return replace(self, place=self.place and shown(self.place), culprits=culprits)
 
     def _repr_html_(self) -> str:
-        from samedevice.doctor.report import as_html
+        from samedevice.doctor.report_html import as_html
 
         return as_html(self)
 

@@ -34,6 +34,9 @@ def as_data(diagnosis: "Diagnosis") -> dict[str, Any]:
         "reads": dict(diagnosis.reads),
         "place": place and {name: getattr(place, name) for name in ("file", "line", "function", "code")},
         "culprits": [_culprit(culprit, diagnosis) for culprit in diagnosis.culprits],
+        "certain": diagnosis.is_certain,
+        "tell": diagnosis.tell,
+        "ways": [asdict(way) for way in diagnosis.ways],
         "causes": [
             {name: getattr(cause, name) for name in ("id", "case", "title", "because", "why", "fix", "lesson")}
             for cause in diagnosis.causes

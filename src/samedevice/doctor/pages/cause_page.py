@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from samedevice.catalog import Cause, Message, load
+from samedevice.doctor.outline import change, lesson_path
 from samedevice.doctor.pages.message_causes import cases_of, causes_of, messages_of
 from samedevice.doctor.pages.paragraphs import block, heading, items, joined, paragraph
-from samedevice.doctor.report import change, lesson_path
 from samedevice.doctor.site_addresses import page_on_site
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from samedevice.catalog import Message
+from samedevice.doctor.outline import command
 from samedevice.doctor.pages.cause_page import about
 from samedevice.doctor.pages.message_causes import Causes, Group, causes_of
 from samedevice.doctor.pages.paragraphs import block, heading, items, joined, paragraph
 from samedevice.doctor.pages.wordings import Wordings, wordings
-from samedevice.doctor.report import command
 from samedevice.doctor.site_addresses import error_page
 
 
