@@ -1,5 +1,5 @@
-// A diagnosis as elements of the page: the most likely cause with the line to change and how to check it, and the rest
-// folded. The words are those of samedevice/doctor/report.py; what was pasted becomes text, and never HTML.
+// A diagnosis as elements of the page: what is in the wrong place with the lines to change, or what can tell, and the
+// rest folded. The words are those of samedevice/doctor/outline.py; what was pasted becomes text, and never HTML.
 
 import { last } from "./doctor/normalise.js";
 
@@ -7,33 +7,156 @@ const SITE = new URL("../", import.meta.url);
 const FORM = 800; // characters that the issue form is given: GitHub refuses addresses of more than 8 kB, and one may take 9 of them
 const NAME = 60; // characters of the longest expression that a sentence repeats
 const REASONS = 3; // why we think that it is this cause, strongest first
+const CAUSES = 3; // that are shown
 const ON_GITHUB = ": a form on GitHub then has the end of your text; nothing is published until you submit it there.";
+const TELLS = "This line, above the one that failed, tells which:";
+const TO_BE_SURE = "To be sure, let samedevice look into the program itself";
 
 /** What is shown for a diagnosis of `text`, by the parsed catalog.json. */
-export function rendered(catalog, { message, says, causes, culprits, place, other, ask }, text) {
-  const [first, ...rest] = causes, [culprit] = culprits;
+export function rendered(catalog, diagnosis, text) {
+  const { message, says, causes, culprits, place, other, ask } = diagnosis;
   const said = element("p", { class: "diagnosis__says" }, ...marked(says));
   const failing = place ? [element("p", { class: "diagnosis__place" }, placed(place)), failingLines(place, culprits)] : [];
   const next = ask ? [element("p", {}, "Next: ", ...marked(ask))] : [];
   if (!message) return [said, ...failing, ...next, element("p", {}, ...leadsOn(other, text))];
-  const isKnown = causes.some(({ because }) => because.length);
-  const others = rest.filter(({ because }) => because.length || !isKnown).slice(0, 3);
-  const more = [link(`errors/${message.id.toLowerCase()}/`, `More about ${message.id}`)];
-  const nodes = [said];
-  if (first) {
-    const cause = catalog.causes[first.id];
-    const label = isKnown || !message.base ? "Most likely" : "Most often";
-    nodes.unshift(element("h2", {}, ...marked(`${label}: ${cause.title}`)));
-    if (message.ask) nodes.push(...next); // the text lacks what would help most
-    if (!culprit) nodes.push(...failing); // else the lines to change are the reader's own
-    nodes.push(...(culprit ? edited(culprit) : [example(cause)]).map((lines) => change(lines, culprits)));
-    nodes.push(checked(cause, culprit));
-    nodes.push(folded("Why this happens", [...(culprit ? failing : []), ...why(cause, first.because, message.note)]));
-    more.push(lesson(cause));
-  } else nodes.push(...failing, ...(message.ask ? next : []));
-  if (others.length) nodes.push(folded(`Other causes (${others.length})`, others.flatMap((each) => another(catalog, each))));
-  if (!message.ask) nodes.push(...next);
-  return [...nodes, element("p", { class: "diagnosis__links" }, ...more)];
+  const isOne = culprits.length === 1; // then the lines to change are the reader's own, and the failing ones can wait
+  const shape = !causes.length ? () => ({}) : culprits.length > 1 ? ofCandidates : isOpen(catalog, diagnosis) ? ofCauses : ofFirst;
+  const { heading, shown = [], reasons, others = [], links = [] } = shape(catalog, diagnosis);
+  return [
+    ...(heading ? [element("h2", {}, ...marked(heading))] : []),
+    said,
+    ...(message.ask ? next : []), // the text lacks what would help most
+    ...(isOne ? [] : failing),
+    ...shown,
+    ...(reasons ? [folded("Why this happens", [...(isOne ? failing : []), ...reasons, ...about(message)])] : []),
+    ...(others.length ? [folded(`Other causes (${others.length})`, others.flat())] : []),
+    ...(message.ask ? [] : next),
+    ...(diagnosis.ways.length && !isOpen(catalog, diagnosis) ? [folded(TO_BE_SURE, [waysShown(diagnosis)])] : []),
+    element("p", { class: "diagnosis__links" }, link(`errors/${message.id.toLowerCase()}/`, `More about ${message.id}`), ...links),
+  ];
+}
+
+/** The first cause: the change of the reader's own line, or commands. */
+function ofFirst(catalog, diagnosis) {
+  const { causes, culprits } = diagnosis, [culprit] = culprits, id = firstId(diagnosis), cause = catalog.causes[id];
+  const because = causes.find((one) => one.id === id)?.because ?? [culprit.sentence].filter(Boolean);
+  const lines = culprit ? edited(culprit).map((some) => change(some, culprits)) : linesOf(cause);
+  return {
+    heading: `${howLikely(diagnosis)}: ${cause.title}`,
+    shown: [...lines, checked(cause, culprit)],
+    reasons: why(cause, because),
+    others: reasoned(catalog, diagnosis).map((each) => another(catalog, each, !culprit)),
+    links: [lesson(cause)],
+  };
+}
+
+/** Several tensors, one of which is in the wrong place: the line that tells, and a change for each, or one for those that it moves. */
+function ofCandidates(catalog, diagnosis) {
+  const { culprits, tell } = diagnosis;
+  const shown = tell ? [element("p", {}, TELLS), command(tell)] : [], reasons = [], told = [];
+  for (const same of byChange(culprits)) {
+    const [culprit] = same, cause = catalog.causes[culprit.case || culprit.cause];
+    const beginning = `If it is ${same.map(({ expression }) => named(expression)).join(" or ")}:`;
+    shown.push(title(beginning), ...edited(culprit).map((lines) => change(lines, same)));
+    const because = same.map(({ sentence }) => sentence).filter(Boolean);
+    const whole = [...why(cause, because), element("p", {}, lesson(cause))];
+    reasons.push(title(`${beginning} ${cause.title}`), ...(told.includes(cause) ? thinks(because) : whole));
+    told.push(cause);
+  }
+  const others = reasoned(catalog, diagnosis).map((each) => another(catalog, each));
+  return { heading: choice(culprits), shown, reasons, others };
+}
+
+/** Those together that one change moves. */
+function byChange(culprits) {
+  const groups = new Map();
+  for (const culprit of culprits) {
+    const key = JSON.stringify([culprit.edits, culprit.edits.length ? "" : culprit.fix, culprit.instead]);
+    groups.set(key, [...(groups.get(key) ?? []), culprit]);
+  }
+  return [...groups.values()];
+}
+
+/** No tensor that the text shows: what can tell, and the likely causes as a line each, with an example folded. */
+function ofCauses(catalog, diagnosis) {
+  const { message, causes, reads } = diagnosis;
+  const lines = [causes[0], ...reasoned(catalog, diagnosis)].slice(0, CAUSES);
+  const folds = lines.map((each) => folded(inOneLine(catalog, diagnosis, each), inFull(catalog, each, true)));
+  const found = diagnosis.ways.length ? [element("p", {}, `${TO_BE_SURE}:`), waysShown(diagnosis)] : [];
+  if (!message.note || "argument" in reads) return { shown: [...about(message), ...found, ...folds] }; // it says what to make of it
+  return { shown: [...found, ...folds, folded("About this message", [element("p", {}, ...marked(message.note))])] };
+}
+
+/** Whether neither a line of the reader's nor a command is to be shown: then the ways to find out come first. */
+const isOpen = (catalog, { causes, culprits }) =>
+  causes.length > 0 && !culprits.length && !isCommand(catalog.causes[causes[0].id]);
+
+const isCommand = ({ change: [line] }) => /^[$#]/u.test(line);
+
+/** Which words stand before the first cause: if many share a message, nothing but their numbers tells them apart. */
+function howLikely({ message, causes, culprits }) {
+  return culprits.length || causes.some(({ because }) => because.length) || !message.base ? "Most likely" : "Most often";
+}
+
+/** A cause with what speaks for it, if it is the first, and what to look for. */
+function inOneLine(catalog, diagnosis, { id, because }) {
+  const cause = catalog.causes[id], isFirst = id === diagnosis.causes[0].id;
+  return [`${isFirst ? howLikely(diagnosis) : "Or"}: ${cause.title}.`, ...(isFirst ? because.slice(0, 1) : []), cause.sign].join(" ");
+}
+
+/** The id of the cause that is shown first: that of a culprit, if one was read. */
+const firstId = ({ culprits: [culprit], causes: [first] }) => (culprit ? culprit.case || culprit.cause : first?.id);
+
+/** The other causes for which something was said; all, where nothing was of any. */
+function reasoned(catalog, { causes, culprits }) {
+  const widest = (id) => catalog.causes[id].within || id, isKnown = causes.some(({ because }) => because.length);
+  const shown = culprits.length ? culprits.map(({ cause }) => cause) : [widest(causes[0].id)];
+  return causes.filter(({ id, because }) => !shown.includes(widest(id)) && (because.length || !isKnown)).slice(0, CAUSES);
+}
+
+/** "One of `pred` and `target` is on the CPU." */
+function choice(culprits) {
+  const names = culprits.map(({ expression }) => named(expression));
+  const where = culprits.every(({ device }) => device === "cpu") ? "on the CPU" : "on the wrong device";
+  return `One of ${names.slice(0, -1).join(", ")} and ${names.at(-1)} is ${where}.`;
+}
+
+/** A part of the reader's code in a sentence; a backtick in it would end the mark. */
+function named(expression) {
+  const line = expression.split("\n").map((part) => part.trim()).join(" ");
+  return line.includes("`") ? line : `\`${line}\``;
+}
+
+/** What names the tensor for certain, as commands; in a notebook as a cell, which installs what it needs. */
+function waysShown({ ways }) {
+  const install = `pip install "samedevice @ git+${repository()}"`, isCell = ways[0].command.startsWith("from ");
+  const shown = isCell ? ways : [{ when: "Once, where your program runs", command: install }, ...ways];
+  const rows = shown.flatMap(({ when, command: line }) => [
+    element("dt", {}, when),
+    element("dd", {}, command(isCell ? `%${install}\n${line}` : line)),
+  ]);
+  return element("dl", {}, ...rows);
+}
+
+/** A line to run or to insert, with a button that copies it. */
+function command(line) {
+  const copies = { type: "button", class: "copy-fix", "data-clipboard-text": line, "aria-label": `Copy ${line}` };
+  return element("div", { class: "command" }, element("pre", {}, element("code", {}, line)), element("button", copies, "Copy"));
+}
+
+/** Commands, each to be copied by itself, below what the catalog says of them: which system it is for, what it shows. */
+function commands({ change: lines }) {
+  return lines.map((line, at) => {
+    const isTyped = line.startsWith("$ ") || (lines[at - 1]?.startsWith("#") && lines[at - 1].endsWith(":"));
+    return isTyped ? command(line.slice(2)) : element("p", { class: "diagnosis__when" }, line.slice(2));
+  });
+}
+
+/** Commands, or lines that are not the reader's: as an example, without a button to copy them. */
+function linesOf(cause) {
+  if (isCommand(cause)) return commands(cause);
+  const shown = element("pre", { class: "example" }, element("code", {}, ...diff(cause.change)));
+  return [element("p", {}, "An example:"), shown];
 }
 
 /** Where it failed, such as "train.py, line 31, in main". */
@@ -44,27 +167,35 @@ function placed({ file, line, function: name }) {
 const failingLines = ({ code }, culprits) =>
   element("pre", { class: "diagnosis__code" }, element("code", {}, ...underlined(code, culprits)));
 
-/** Another cause: its lines to change, how to check it, and why it happens. */
-function another(catalog, { id, because }) {
-  const cause = catalog.causes[id];
-  const title = element("h3", {}, ...marked(`Or: ${cause.title}`));
-  return [title, change(example(cause)), checked(cause), ...why(cause, because), element("p", {}, lesson(cause))];
+/** Another cause below its title: how to check it, and why it happens. */
+const another = (catalog, likely, withExample = false) => [
+  title(`Or: ${catalog.causes[likely.id].title}`),
+  ...inFull(catalog, likely, withExample),
+];
+
+function inFull(catalog, { id, because }, withExample) {
+  const cause = catalog.causes[id], isTyped = isCommand(cause), lines = isTyped || withExample ? linesOf(cause) : [];
+  const rest = [checked(cause), ...why(cause, because), element("p", {}, lesson(cause))];
+  return isTyped ? [...lines, ...rest] : [...rest, ...lines];
 }
 
 const checked = (cause, culprit) =>
   element("p", { class: "diagnosis__check" }, element("strong", {}, "Check: "), ...marked(check(cause, culprit)));
 
-const folded = (title, nodes) => element("details", {}, element("summary", {}, title), ...nodes);
+const folded = (line, nodes) => element("details", {}, element("summary", {}, ...marked(line)), ...nodes);
 
 /** Why a cause happens, why we think that it is this one, and what to read. */
-function why(cause, because, note) {
-  const rows = [element("p", {}, ...marked(cause.why))];
-  const labelled = (label, ...nodes) => rows.push(element("p", {}, element("strong", {}, `${label}: `), ...nodes));
-  if (because.length) labelled("Why we think so", ...marked(because.slice(0, REASONS).join(" ")));
-  if (note) labelled("About this message", ...marked(note));
-  if (cause.link) labelled("Read on", link(cause.link, cause.link));
+function why(cause, because) {
+  const rows = [element("p", {}, ...marked(cause.why)), ...thinks(because)];
+  if (cause.link) rows.push(labelled("Read on", link(cause.link, cause.link)));
   return rows;
 }
+
+const thinks = (because) =>
+  because.length ? [labelled("Why we think so", ...marked(because.slice(0, REASONS).join(" ")))] : [];
+
+const labelled = (label, ...nodes) => element("p", {}, element("strong", {}, `${label}: `), ...nodes);
+const about = ({ note }) => (note ? [labelled("About this message", ...marked(note))] : []);
 
 const lesson = (cause) => link(cause.lesson, `Run it in lesson ${cause.lesson.match(/[0-9]+/u)}`);
 
@@ -74,21 +205,27 @@ const leadsOn = (other, text) =>
     ? [link(other.link, `Read on: ${other.title}`)]
     : ["If it is a device error, ", link(form(text), "tell us"), ON_GITHUB];
 
-/** The failing lines, with the first culprit marked if it stands there once. */
-function underlined(code, [culprit]) {
-  const lines = code.split("\n");
-  for (const [number, line] of culprit ? lines.entries() : []) {
-    const { expression } = culprit, [start, ...others] = occurrences(expression, line);
-    if (start === undefined || others.length) continue;
-    const [before, after] = [lines.slice(0, number), lines.slice(number + 1)].map((some) => some.join("\n"));
-    const end = start + expression.length;
-    return [
-      `${before}${before && "\n"}${line.slice(0, start)}`,
-      element("mark", {}, expression),
-      `${line.slice(end)}${after && "\n"}${after}`,
-    ];
+/** Lines of the text with each culprit marked, in the first line that has it once. */
+function underlined(code, culprits) {
+  const shown = [];
+  let end = 0;
+  const spans = culprits.flatMap(({ expression }) => spanOf(expression, code));
+  for (const [from, to] of spans.sort(([one], [other]) => one - other)) {
+    if (from < end) continue; // a part of what is marked
+    shown.push(code.slice(end, from), element("mark", {}, code.slice(from, to)));
+    end = to;
   }
-  return [code];
+  return [...shown, code.slice(end)];
+}
+
+function spanOf(expression, code) {
+  let start = 0;
+  for (const line of code.split("\n")) {
+    const [at, ...others] = occurrences(expression, line);
+    if (at !== undefined && !others.length) return [[start + at, start + at + expression.length]];
+    start += line.length + 1;
+  }
+  return [];
 }
 
 /** Where an expression stands in a line, and is no part of a longer name. */
@@ -101,12 +238,9 @@ function occurrences(expression, line) {
   return found;
 }
 
-/** The lines of a cause, or the commands to run, each after "$" or "#". */
-const example = ({ change }) => (/^[$#]/u.test(change[0]) ? change : ["for example:", ...change]);
-
 /** The lines to change as diffs, each below a label that says where they are: the reader's own, or another place. */
-function edited({ edits, instead, owner }) {
-  const lines = [];
+function edited({ edits, fix, instead, owner }) {
+  const lines = edits.length ? [] : [`+ ${fix}`];
   for (const edit of edits) {
     const [old, text] = [edit.old, edit.text].map((part) => part.split("\n"));
     const replaces = edit.action === "replace";
@@ -140,28 +274,33 @@ function check(cause, { expression } = {}) {
   return cause.confirm_read && isShort ? cause.confirm_read.replaceAll("{name}", () => expression) : cause.confirm;
 }
 
-/** Lines to change. A culprit is marked in the lines that stand in the text, so that the reader sees where it is. */
-function change(lines, culprits = []) {
+/** The reader's own lines to change, which copy-fix.js offers to copy. */
+const change = (lines, culprits) => element("pre", { class: "change" }, element("code", {}, ...diff(lines, culprits)));
+
+/** Lines as they go and come. A culprit is marked in those that stand in the text, so that the reader sees where it is. */
+function diff(lines, culprits = []) {
   const tags = { "-": "del", "+": "ins" };
-  const shown = lines.map((line) => {
-    const attributes = /^[-+ $#]|^$/u.test(line) ? {} : { class: "change__place" };
+  return lines.map((line) => {
+    const attributes = /^[-+ ]|^$/u.test(line) ? {} : { class: "change__place" };
     const parts = /^[- ] /u.test(line) ? [line.slice(0, 2), ...underlined(line.slice(2), culprits)] : [line];
     return element(tags[line[0]] ?? "span", attributes, ...parts, "\n");
   });
-  return element("pre", { class: "change" }, element("code", {}, ...shown));
 }
 
-/** The text that is spoken: what was found, and the first cause. */
-export function summary(catalog, { says, causes, ask }) {
-  const cause = causes.length ? `Most likely: ${catalog.causes[causes[0].id].title}.` : ask;
-  return `${says} ${cause}`.replaceAll("`", "");
+/** The text that is spoken: the first sentences that are shown. */
+export function summary(catalog, diagnosis) {
+  const { says, causes, culprits, ask } = diagnosis, [first] = causes;
+  const heading = first && `${howLikely(diagnosis)}: ${catalog.causes[firstId(diagnosis)].title}.`;
+  const line = first && isOpen(catalog, diagnosis) ? inOneLine(catalog, diagnosis, first) : heading;
+  return `${says} ${culprits.length > 1 ? choice(culprits) : (line ?? ask)}`.replaceAll("`", "");
 }
 
 function form(text) {
-  const { repository } = document.querySelector("script[data-repository]").dataset;
-  return `${repository}/issues/new?${new URLSearchParams({ template: "unknown-error.yml", error: last(FORM, text) })}`;
+  return `${repository()}/issues/new?${new URLSearchParams({ template: "unknown-error.yml", error: last(FORM, text) })}`;
 }
 
+const repository = () => document.querySelector("script[data-repository]").dataset.repository;
+const title = (text) => element("h3", {}, ...marked(text));
 const link = (address, label) => element("a", { href: new URL(address, SITE) }, ...marked(label));
 const marked = (text) => text.split(/`([^`]+)`/u).map((part, at) => (at % 2 ? element("code", {}, part) : part));
 

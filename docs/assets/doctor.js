@@ -2,36 +2,51 @@
 // (assets/catalog.json). The larger steps are in the folder beside this file. A test compares the two: a change here is
 // a change there.
 
-import { suspects } from "./doctor/failing-line.js";
-import { lineFix } from "./doctor/line-fix.js";
+import { answer, widest } from "./doctor/answer.js";
+import { use } from "./doctor/calls.js";
 import { clean, first, lines, squeezed, WINDOW } from "./doctor/normalise.js";
+import { tell } from "./doctor/tell.js";
 import { inLibrary, packageOf, readTraceback } from "./doctor/traceback.js";
+import { ways } from "./doctor/ways.js";
 
 /** What PyTorch is saying in `text`, and why, by the parsed catalog.json. Any text will do. */
 export function explain(catalog, text) {
+  use(catalog);
   const found = read(compiled(catalog), text.slice(-WINDOW));
-  const nothing = { message: null, reads: {}, causes: [], culprits: [], place: null, other: null, ask: "" };
+  const [nobody, nowhere] = [{ culprits: [], tell: "", ways: [] }, { place: null, other: null, ask: "" }];
+  const nothing = { message: null, reads: {}, causes: [], ...nobody, ...nowhere };
   if (!found) return { ...nothing, says: NOT_BLANK.test(text) ? UNKNOWN : EMPTY, ask: WHOLE };
   if (found.says) return { ...nothing, says: `This is not a device error. ${found.says}`, other: found };
   const { message, reads, place } = found;
   const says = saysOf(found);
   const ask = message.ask || (found.frames.length || LOOKS_LIKE_A_TRACEBACK.test(text) ? "" : TRACEBACK);
-  const causes = rank(catalog, found);
-  return { message, reads, says, causes, culprits: readCulprit(catalog, found, causes), place, other: null, ask };
+  const [causes, named] = answer(found, (reading, candidates) => rank(catalog, reading, candidates));
+  const culprits = named.map((each) => readCulprit(each, found));
+  const told = { culprits, tell: tellOf(culprits, named), ways: causes.length ? ways(catalog, found, causes[0].id) : [] };
+  return { message, reads, says, causes, ...told, place, other: null, ask };
 }
 
-/** The culprit of the most likely cause, read from the failing line, with the change written on that line. */
-function readCulprit(catalog, found, causes) {
-  if (!causes.length) return [];
-  const [{ id }] = causes, { within } = catalog.causes[id];
-  const change = lineFix(catalog, id, found) ?? (within ? lineFix(catalog, within, found) : null);
-  if (!change) return [];
-  const { expression, frame, action, text, because, instead } = change;
-  const device = found.reads.between === "cpu and accelerator" ? "cpu" : "";
-  const edit = { file: frame.file, line: frame.line, action, text, function: frame.function, old: frame.code };
-  const cause = within || id;
-  const culprit = { expression, device, cause, case: within && id, sentence: because, fix: text, edits: [edit], instead };
-  return [{ ...culprit, owner: packageOf(frame) }];
+function tellOf(culprits, named) {
+  const those = (isOne) => named.filter(isOne).map(({ change }) => change.expression);
+  const isAModule = ({ kind }) => kind === "module", mayBeANumber = (each) => each.mayBeANumber;
+  return named.every((each) => each.canBeAsked) ? tell(culprits, those(isAModule), those(mayBeANumber)) : "";
+}
+
+/** A culprit of what was read from the failing line. */
+function readCulprit({ cause: id, change }, { reads }) {
+  const cause = widest(id), device = reads.between === "cpu and accelerator" ? "cpu" : "";
+  const { expression, text: fix, because: sentence, instead, frame } = change, edits = editsOf(change);
+  const what = { expression, device, cause, case: cause === id ? "" : id, sentence };
+  return { ...what, fix: fix || `${expression}.to(...)`, edits, instead, owner: edits.length ? packageOf(frame) : "" };
+}
+
+/** A change as edits, one of each line; none where the line was shortened and its rest is not known. */
+function editsOf({ frame: { file, line, function: name, code }, action, text }) {
+  const edit = (at, text, old = "") => ({ file, line: line && line + at, action, text, function: name, old });
+  if (action === "before") return [edit(0, text)];
+  const [old, lines] = [code.split("\n"), text.split("\n")];
+  if (!text || /(?:\.\.\.|\u2026)$/u.test(old.at(-1).trimEnd()) || old.length !== lines.length) return [];
+  return lines.flatMap((after, at) => (old[at] === after ? [] : [edit(at, after.trim(), old[at].trim())]));
 }
 
 // What Python takes for a blank: \s has another set.
@@ -46,7 +61,8 @@ const TRACEBACK =
 
 // ---- match.py, read.py
 
-const LINES_BEFORE = 200, LINES_AFTER = 60, LINE = 2_000; // around the message, in lines and characters a line
+const LINES_BEFORE = 1_200, LINES_AFTER = 60, LINE = 2_000; // around the message, in lines and characters a line
+const LINES_OF_TRACE = 600; // of these, in which clues are looked for
 const METHOD = /^wrapper_(?:(?:CUDA|XPU|NPU|HPU|MPS|PrivateUse1|Sparse\w{1,20}|Composite\w{1,40})_)?/u;
 const ACCELERATOR = /cuda|gpu|mps|xpu|npu|hpu|mtia|hip|xla|privateuse|^[0-9]{1,3}$/u;
 
@@ -110,12 +126,13 @@ function reading(window, pieces, joint, { message, match, start, end }) {
   return { message, reads: readsOf(match), frames, trace, ownTrace, place, below, libraryFrame };
 }
 
-const withoutIndents = (trace) => `\n${trace.map(squeezed).join("\n")}\n`.replaceAll("\\", "/");
+const withoutIndents = (trace) =>
+  `\n${trace.slice(-LINES_OF_TRACE).map(squeezed).join("\n")}\n`.replaceAll("\\", "/");
 
 function readsOf(match) {
   const reads = Object.fromEntries(Object.entries(match.groups ?? {}).filter(([, value]) => value));
   if (reads.method && !reads.op) reads.op = reads.method.replace(METHOD, "").replace(/^_+|_+$/gu, "");
-  if (reads.argument === "tensors" && reads.op) reads.joined = reads.op;
+  if (reads.argument === "tensors" && "op" in reads) reads.joined = reads.op;
   for (const name of ["device", "others"]) if (reads[name]) reads[`${name}_kind`] = kind(reads[name]);
   if (reads.device && reads.others) {
     const kinds = [reads.device_kind, reads.others_kind];
@@ -152,7 +169,7 @@ function holds(when, reads) {
 const SHOWN = 5;
 
 /** The causes that the message can have, most likely first, at most five; a case in place of its wider cause. */
-function rank(catalog, found) {
+function rank(catalog, found, candidates) {
   const { message, reads, place } = found;
   const points = new Map(), because = new Map();
   const speaks = (cause, weight, reason) => {
@@ -177,9 +194,8 @@ function rank(catalog, found) {
     if (meant && stands(pattern, unless, texts[clue.where]))
       for (const [cause, weight] of concerned) speaks(cause, weight, filled(clue.because, reads));
   }
-  for (const suspect of suspects(catalog, found))
-    if (points.has(suspect.cause)) speaks(suspect.cause, suspect.points, suspect.because);
-  const widest = (cause) => catalog.causes[cause].within || cause;
+  for (const candidate of candidates)
+    if (points.has(candidate.cause)) speaks(candidate.cause, candidate.points, candidate.because);
   for (const [cause, own] of points)
     if (widest(cause) !== cause && own > 0) {
       points.set(cause, own + (points.get(widest(cause)) ?? 0));

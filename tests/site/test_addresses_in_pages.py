@@ -123,7 +123,7 @@ def test_what_stylesheets_and_our_scripts_load_is_of_the_site_and_there(site, ta
         for address in re.findall(r"""(?:url\(|@import|xlink:href=)\s*["']?([^"')]+)""", text)
     ]
     ours = {path: path.read_text("utf-8") for path in (site.folder / "assets").glob("*.js")}
-    imports = r"""(?:\bfrom|\bimport\(?)\s*["']([^"']+)["']"""
+    imports = r"""(?:(?:\}|\*|\bas \w+) from|\bimport\(?)\s*["']([^"']+)["']"""
     named += [(file, address) for file, text in ours.items() for address in re.findall(imports, text)]
     assert any(file.suffix == ".css" for file, _ in named) and any(file.suffix == ".js" for file, _ in named)
     wrong = [

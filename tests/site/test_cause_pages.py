@@ -11,7 +11,7 @@ from bs4 import BeautifulSoup
 from tests.site.conftest import ADDRESS
 
 from samedevice.catalog import load
-from samedevice.doctor.report import change
+from samedevice.doctor.outline import change
 from site_build.failure_pictures import FAILURES
 from site_build.templating import templates
 

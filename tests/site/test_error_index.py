@@ -13,8 +13,8 @@ from tests.site.conftest import ADDRESS
 from samedevice import explain
 from samedevice.catalog import load
 from samedevice.doctor.catalog_json import exported
+from samedevice.doctor.outline import change
 from samedevice.doctor.pages.message_causes import Causes, Row
-from samedevice.doctor.report import change
 from site_build.error_pages import _description
 from site_build.escaping import escaped, fence, sentences
 

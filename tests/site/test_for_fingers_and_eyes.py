@@ -2,7 +2,9 @@
 
 import pytest
 from playwright.sync_api import expect
-from tests.site.pasted import NUMPY, TRACEBACK
+from tests.site.pasted import BARE, NUMPY, TRACEBACK
+
+from samedevice import explain
 
 PHONE, LAPTOP = 360, 1280
 CLIPBOARD = "navigator.clipboard.readText()"
@@ -51,7 +53,7 @@ def test_the_button_below_a_diff_copies_the_lines_as_they_are_to_be(with_clipboa
 def test_code_of_a_diagnosis_has_13_and_a_half_pixels_and_long_lines_hang(open_box):
     for width in (PHONE, LAPTOP):
         box = open_box(width=width).paste(NUMPY)
-        line = box.result.locator(".change ins").first
+        line = box.result.locator(".example ins").first
         style = line.evaluate("line => (({ fontSize, textIndent }) => [fontSize, textIndent])(getComputedStyle(line))")
         assert style[0] == "13.5px"
         assert float(style[1].removesuffix("px")) < 0
@@ -62,10 +64,11 @@ def test_rows_to_tap_are_44_pixels_high_on_a_phone(open_box, lessons, address):
     rows = [*box.page.locator(".doctor button:visible, .ways a").all()]
     assert len(rows) == 9
     assert [row.inner_text() for row in rows if row.bounding_box()["height"] < 44] == []
-    box.paste(TRACEBACK)
-    expect(box.result).to_be_visible()
-    rows = [*box.page.locator(".doctor button:visible, .diagnosis summary, .diagnosis__links a").all()]
-    assert [row.inner_text() for row in rows if row.bounding_box()["height"] < 44] == []
+    for text in (TRACEBACK, BARE):
+        box.paste(text)
+        expect(box.result).to_contain_text(explain(text).says.replace("`", ""))
+        rows = [*box.page.locator(".doctor button:visible, .diagnosis summary, .diagnosis__links a").all()]
+        assert [row.inner_text() for row in rows if row.bounding_box()["height"] < 44] == []
     box.page.goto(address + lessons[0])
     rows = box.page.locator("article summary:visible").all()
     assert rows

@@ -76,7 +76,7 @@ def test_from_the_paste_to_cause_and_line_nothing_is_between(visitor, address):
     visitor.look_for(visitor.page.locator(".diagnosis h2", has_text="The batch stayed on the CPU"))
     line = visitor.page.locator(".diagnosis .change ins").first
     visitor.look_for(line)
-    assert line.inner_text().startswith('+ x = x.to("cuda:0")')
+    assert line.inner_text().startswith('+ x.to("cuda:0")')
     assert visitor.went == (2, 0)  # into the box; paste
     assert visitor.page.evaluate("document.activeElement.className") == "diagnosis"  # the phone's keyboard is gone
 

@@ -26,6 +26,7 @@ from site_build.content_security_policy import with_policy
 from site_build.explorer_page import add_explorer_data
 from site_build.for_agents import TWIN, write_lists, write_twin
 from site_build.guides import GUIDES
+from site_build.joined_doctor import join_doctor
 from site_build.lesson_links import add_links
 from site_build.links import check_links, links_to_notebooks
 from site_build.names import lesson_place, name_by_heading
@@ -181,6 +182,7 @@ def on_post_build(config: MkDocsConfig) -> None:
     load_search_on_demand(Path(config.site_dir))
     order_search(Path(config.site_dir), Path(config.docs_dir, "assets/search-order.js"))
     remove_comments(Path(config.site_dir))
+    join_doctor(Path(config.site_dir))
 
 
 def _finish_page(page: str, name: str) -> str:

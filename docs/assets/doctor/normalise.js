@@ -23,6 +23,7 @@ const PREFIX = new RegExp(
   "gmu",
 );
 const PYTEST = /^E(?: {3,40}|$)/gmu;
+const SUMMARY = /^(?:FAILED|ERROR) [^\n]{1,400}::[^\n]{1,400} - [^\n]{0,400}$/gmu;
 
 /** `text` in its lines, without colours, boxes, prefixes and typographic quotes; its only blank is the space. */
 export function clean(text) {
@@ -34,7 +35,8 @@ export function clean(text) {
   for (const [entity, sign] of Object.entries(ENTITIES)) text = text.replaceAll(entity, sign);
   if (text.search(LINE_END_WRITTEN) >= 0) text = text.replace(LINE_END_WRITTEN, "\n").replaceAll('\\"', '"');
   text = text.replace(NOTEBOOK_LINK, "$1").replace(COLAB_LINK, "$1");
-  return text.includes("E   ") && text.search(PYTEST) >= 0 ? text.replace(PYTEST, "") : text.replace(PREFIX, "");
+  const isOfPytest = text.includes("E   ") && text.search(PYTEST) >= 0;
+  return isOfPytest ? text.replace(SUMMARY, "").replace(PYTEST, "") : text.replace(PREFIX, "");
 }
 
 export const lines = (cleaned) => cleaned.split("\n").filter((line) => line.trim());

@@ -33,7 +33,8 @@ const LIBRARY = new RegExp(
     String.raw`|(?:^|/)torch/(?:functional|serialization|storage|_?tensor)\.py$`,
   "u",
 );
-
+// Raises what PyTorch would raise in C++, where it has no frames.
+const SIMULATION = /(?:^|\/)samedevice\/(?:simulation|placement|introspect|doctor|doors)\//u;
 // Installed packages, and models whose code came with their weights (`trust_remote_code`).
 const PACKAGE = new RegExp(
   String.raw`(?:(?:site|dist)-packages|huggingface/modules)/(?<installed>[A-Za-z_]\w*)` +
@@ -114,7 +115,7 @@ function framesIn(lines) {
     }
     if (!isLibrary) ownLines.push(written);
   }
-  return { frames: found, ownLines };
+  return { frames: found.filter(({ file }) => !SIMULATION.test(file)), ownLines };
 }
 
 /** What a line shows right of `margin`, or "" if it cannot be the code of a frame that stood behind it. */
