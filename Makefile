@@ -91,9 +91,11 @@ test-suites: .venv-clients/.everything # public packages' own test suites on a s
 test-mutation: .venv/.everything # break fixes and messages of the lessons on purpose: a test must be red each time; writes results/mutation.json (one lesson: NB=...)
 	@.venv/bin/python tools/mutation.py $(NB)
 
-doctor: .venv/.everything # how often the doctor is right about programs in the style of real code; writes results/doctor.json and fix.json
+doctor: .venv/.everything # how often the doctor is right, live and of pastes; writes results/doctor.json, fix.json, pastes.json and lines.json
 	@.venv/bin/python tools/real_programs.py
 	@.venv/bin/python tools/fix_programs.py
+	@.venv/bin/python tools/pasted_programs.py
+	@.venv/bin/python tools/random_lines.py --count 10000 --seed 20261130 --write
 
 test-robustness: .venv/.everything # 10,000 random programs on simulated GPUs, and 20,000 steps of training; writes results/robustness.json
 	@OMP_NUM_THREADS=1 .venv/bin/python tools/robustness.py

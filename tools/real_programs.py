@@ -9,7 +9,7 @@ import linecache
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,15 +54,20 @@ def judged(program: Path, folder: Path) -> Judgement:
     if diagnosis is None or not diagnosis.culprits:
         return Judgement(False, False, False, "no culprit")
     first = diagnosis.culprits[0]
-    expression = "".join(first.expression.split())
     fixed = folder / program.name
     fixed.write_text(applied(program.read_text(encoding="utf-8"), first.edits), encoding="utf-8")
     return Judgement(
-        any(f"{expression}.".startswith((f"{culprit}.", f"{culprit}[")) for culprit in culprits),
+        is_of(first.expression, culprits),
         bool({first.case, first.cause} & causes),
         outcome(fixed) is None,
         f"{first}\n{first.edits}",
     )
+
+
+def is_of(expression: str, culprits: Iterable[str]) -> bool:
+    """Tell whether an expression is one of the culprits that are right, or a part of it."""
+    written = "".join(expression.split())
+    return any(f"{written}.".startswith((f"{culprit}.", f"{culprit}[")) for culprit in culprits)
 
 
 def labels(program: Path) -> tuple[set[str], set[str]]:
@@ -74,8 +79,8 @@ def labels(program: Path) -> tuple[set[str], set[str]]:
     return culprits, causes
 
 
-def outcome(program: Path) -> "Diagnosis | None":
-    """Return the diagnosis of a program's error on two simulated GPUs; None if it runs."""
+def outcome(program: Path, say: "Callable[[Exception], Diagnosis] | None" = None) -> "Diagnosis | None":
+    """Return what is said of a program's error on two simulated GPUs, by `explain` if not by `say`; None if it runs."""
     import torch  # here, as tests of the functions above need not wait for it
 
     from samedevice import explain, simulate_cuda
@@ -90,7 +95,7 @@ def outcome(program: Path) -> "Diagnosis | None":
             spec.loader.exec_module(module)
             module.main()
         except Exception as error:
-            return explain(error)
+            return (say or explain)(error)
     return None
 
 

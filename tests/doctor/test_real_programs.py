@@ -5,9 +5,7 @@ doctor was run on them, in November 2026: then it named 117 culprits and 101 cau
 ended the error at once. The last 39 of these: 37, 30 and 30.
 """
 
-import json
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -40,9 +38,9 @@ def test_the_culprit_the_cause_and_the_fix_are_right(name, tmp_path):
     assert judgement.fix == (name not in {*SECOND_FIX, *GONE}), judgement.said
 
 
-def test_the_figures_of_the_site_are_of_these_programs():
+def test_the_figures_of_the_site_are_of_these_programs(figures_on_file):
     """After a change, `make doctor` writes them anew."""
-    figures = json.loads((Path(__file__).parents[2] / "results/doctor.json").read_text(encoding="utf-8"))
+    figures = figures_on_file("doctor")
     wrong = {"culprit": OTHER_CULPRIT, "cause": OTHER_CAUSE, "fix": SECOND_FIX}
     assert figures["programs"] == len(PROGRAMS)
     assert figures["right"] == {name: len(PROGRAMS) - len(programs) for name, programs in wrong.items()}

@@ -1,9 +1,7 @@
 """The programs with several device bugs are whole. Whether `samedevice fix` fixes them takes minutes: `make doctor`."""
 
-import json
 import subprocess
 import tomllib
-from pathlib import Path
 
 import pytest
 
@@ -26,7 +24,6 @@ def test_a_program_says_what_is_wrong_with_it_and_how_it_was_fixed_by_hand(name,
     subprocess.run(fixed, cwd=tmp_path, check=True, env={"GIT_CEILING_DIRECTORIES": str(tmp_path.parent)})
 
 
-def test_the_figures_of_the_site_are_of_these_programs():
+def test_the_figures_of_the_site_are_of_these_programs(figures_on_file):
     """After a change, `make doctor` writes them anew."""
-    figures = json.loads((Path(__file__).parents[2] / "results/fix.json").read_text("utf-8"))
-    assert figures["programs"] == len(PROGRAMS)
+    assert figures_on_file("fix")["programs"] == len(PROGRAMS)

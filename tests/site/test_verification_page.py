@@ -125,6 +125,35 @@ def test_the_page_names_how_the_answers_were_recorded(page):
     assert f"from torch {recorded['torch']} itself, CUDA {recorded['cuda']}, asked {recorded['asked']}" in words(page)
 
 
+def test_the_page_says_how_often_one_name_was_right_and_how_often_it_was_one_of_several(page):
+    lines, pastes, threads = map(results, ("lines", "pastes", "threads"))
+    sets = [lines, pastes, *(threads[run][kind] for kind in ("lines", "reports") for run in ("first", "now"))]
+    table = page.select_one("#what-the-paste-box-knows ~ details table")
+    for row, counted in zip(rows(table), sets, strict=True):
+        one, few, none = counted["one"], counted["few"], counted["none"]
+        named = [f"{each['right']:,} of {each['named']:,}" for each in (one, few)]
+        assert row[1:] == [f"{one['named'] + few['named'] + none:,}", *named, f"{none:,}"]
+    # A figure of a command has no comma.
+    assert f"--count {lines['lines']} --seed {lines['seed']} repeats it" in words(page)
+    text, of = words(page), "{right} of {named}".format_map
+    wrong = lines["one"]["named"] - lines["one"]["right"]
+    assert f"{wrong or 'none'} of these {lines['one']['named']:,} names" in text
+    assert sum(lines["why_none"].values()) == lines["none"]
+    assert f"{lines['why_none']['cut']:,} because part of the line was cut off" in text
+    one = pastes["one"]
+    assert f"{one['runs']} run. In {one['next']} of the others that tensor is fixed" in text
+    first, now = threads["first"], threads["now"]
+    for named in ("one", "few"):
+        for kind in ("lines", "reports"):
+            at_first, later = (of(run[kind][named]) for run in (first, now))
+            assert f"{at_first} times at first, and {later} times later" in text
+    for words_before in ("likely", "often"):
+        causes = [run["reports"]["causes"][words_before] for run in (first, now)]
+        at_first, later = (f"{each['right']} of {each['said']}" for each in causes)
+        assert f"right in {at_first} reports at first, and in {later} later" in text
+    assert f"{first['lines']['none']} of the {first['lines']['threads']} lines got no name" in text
+
+
 def test_no_figure_is_typed_into_the_page():
     text = (ROOT / "docs/how-it-is-verified.md").read_text("utf-8")
     typed = re.sub(r"{{.*?}}|{%.*?%}|<[^>]*>|`[^`]*`|\]\([^)]*\)", "", text)
@@ -184,7 +213,7 @@ def test_a_package_that_a_run_adds_is_a_row(project):
     assert table[-1].startswith("| new 7.0 | ")
 
 
-@pytest.mark.parametrize("part", [Runs.lessons_in_short, Runs.cells, Runs.suites, Runs.suites_in_short])
+@pytest.mark.parametrize("part", [Runs.lessons_in_short, Runs.cells, Runs.suites, Runs.suites_in_short, Runs.pastes])
 def test_a_run_that_a_page_cannot_do_without_is_asked_for_by_its_file(project, part):
-    with pytest.raises(PluginError, match=r"results/(simulated|suites)\.json"):
+    with pytest.raises(PluginError, match=r"results/(simulated|suites|lines)\.json"):
         part(Runs(project))

@@ -114,6 +114,27 @@ class Runs:
             f" {ours} fail because of the simulation"
         )
 
+    def pastes(self) -> str:
+        """Return a row for each set of pastes: how often one tensor was named, two to four, or none, and rightly."""
+        lines, programs, threads = (self._run(name) or _missing(name) for name in ("lines", "pastes", "threads"))
+        first, now = threads["first"], threads["now"]
+        sets = {
+            "Lines generated at random": lines,
+            "Programs in the style of real code": programs,
+            "Lines from public threads, at first": first["lines"],
+            "The same lines, later": now["lines"],
+            "Reports from public threads, at first": first["reports"],
+            "The same reports, later": now["reports"],
+        }
+        rows = []
+        for name, counted in sets.items():
+            one, few, none = counted["one"], counted["few"], counted["none"]
+            pastes = one["named"] + few["named"] + none
+            named = [f"{written(each['right'])} of {written(each['named'])}" for each in (one, few)]
+            rows.append([name, written(pastes), *named, written(none)])
+        columns = ["Pastes", "How many", "One name, right", "One of, with the culprit", "No name"]
+        return _table(columns, rows, numbers=range(1, len(columns)))
+
     def _run(self, name: str) -> Any:
         file = self._root / f"results/{name}.json"
         return json.loads(file.read_text("utf-8")) if file.exists() else None
