@@ -10,17 +10,19 @@ const REASONS = 3; // why we think that it is this cause, strongest first
 const CAUSES = 3; // that are shown
 const ON_GITHUB = ": a form on GitHub then has the end of your text; nothing is published until you submit it there.";
 const TELLS = "This line, above the one that failed, tells which:";
+const UPDATE = "A newer release may have fixed it:";
 const TO_BE_SURE = "To be sure, let samedevice look into the program itself";
 
 /** What is shown for a diagnosis of `text`, by the parsed catalog.json. */
 export function rendered(catalog, diagnosis, text) {
-  const { message, says, causes, culprits, place, other, ask } = diagnosis;
+  const { message, says, causes, culprits, place, other, ask, owner } = diagnosis;
   const said = element("p", { class: "diagnosis__says" }, ...marked(says));
   const failing = place ? [element("p", { class: "diagnosis__place" }, placed(place)), failingLines(place, culprits)] : [];
   const next = ask ? [element("p", {}, "Next: ", ...marked(ask))] : [];
   if (!message) return [said, ...failing, ...next, element("p", {}, ...leadsOn(other, text))];
-  const isOne = culprits.length === 1; // then the lines to change are the reader's own, and the failing ones can wait
-  const shape = !causes.length ? () => ({}) : culprits.length > 1 ? ofCandidates : isOpen(catalog, diagnosis) ? ofCauses : ofFirst;
+  const isOne = culprits.length === 1 && !owner; // then the lines to change are the reader's own, and the failing ones can wait
+  const ofText = culprits.length > 1 ? ofCandidates : isOpen(catalog, diagnosis) ? ofCauses : ofFirst;
+  const shape = owner ? ofOwner : causes.length ? ofText : () => ({});
   const { heading, shown = [], reasons, others = [], links = [] } = shape(catalog, diagnosis);
   return [
     ...(heading ? [element("h2", {}, ...marked(heading))] : []),
@@ -47,6 +49,29 @@ function ofFirst(catalog, diagnosis) {
     reasons: why(cause, because),
     others: reasoned(catalog, diagnosis).map((each) => another(catalog, each, !culprit)),
     links: [lesson(cause)],
+  };
+}
+
+/** Others' code: what its user can do, and the text to report. What changes it is for who maintains it, and folded. */
+function ofOwner(catalog, diagnosis) {
+  const { owner, causes, culprits } = diagnosis, { name, says, tries, command: update, where, report } = owner;
+  const at = where.startsWith("https://") ? ["at ", link(where, where)] : marked(where);
+  const own = byChange(culprits).map((same) => {
+    const [culprit] = same, cause = catalog.causes[culprit.case || culprit.cause];
+    return [title(cause.title), ...edited(culprit).map((lines) => change(lines, same)), ...why(cause, [])];
+  });
+  const rest = causes.length ? reasoned(catalog, diagnosis).map((each) => another(catalog, each, true)) : [];
+  const first = causes.length && !culprits.length ? [another(catalog, causes[0], true)] : [];
+  return {
+    heading: `In \`${name}\`, not in your code`,
+    shown: [
+      element("p", {}, ...marked(says)),
+      ...(tries.length ? [element("ol", {}, ...tries.map((tried) => element("li", {}, ...marked(tried))))] : []),
+      ...(update ? [element("p", {}, UPDATE), command(update)] : []),
+      element("p", {}, "If it stays, report it ", ...at, ", with this text:"),
+      command(report, "the report"),
+      folded(`To change it in \`${name}\``, [...own, ...first, ...rest].flat()),
+    ],
   };
 }
 
@@ -88,8 +113,8 @@ function ofCauses(catalog, diagnosis) {
 }
 
 /** Whether neither a line of the reader's nor a command is to be shown: then the ways to find out come first. */
-const isOpen = (catalog, { causes, culprits }) =>
-  causes.length > 0 && !culprits.length && !isCommand(catalog.causes[causes[0].id]);
+const isOpen = (catalog, { causes, culprits, owner }) =>
+  causes.length > 0 && !owner && !culprits.length && !isCommand(catalog.causes[causes[0].id]);
 
 const isCommand = ({ change: [line] }) => /^[$#]/u.test(line);
 
@@ -139,8 +164,8 @@ function waysShown({ ways }) {
 }
 
 /** A line to run or to insert, with a button that copies it. */
-function command(line) {
-  const copies = { type: "button", class: "copy-fix", "data-clipboard-text": line, "aria-label": `Copy ${line}` };
+function command(line, label = line) {
+  const copies = { type: "button", class: "copy-fix", "data-clipboard-text": line, "aria-label": `Copy ${label}` };
   return element("div", { class: "command" }, element("pre", {}, element("code", {}, line)), element("button", copies, "Copy"));
 }
 
@@ -289,7 +314,8 @@ function diff(lines, culprits = []) {
 
 /** The text that is spoken: the first sentences that are shown. */
 export function summary(catalog, diagnosis) {
-  const { says, causes, culprits, ask } = diagnosis, [first] = causes;
+  const { says, causes, culprits, ask, owner } = diagnosis, [first] = causes;
+  if (owner) return `${says} ${owner.says}`.replaceAll("`", "");
   const heading = first && `${howLikely(diagnosis)}: ${catalog.causes[firstId(diagnosis)].title}.`;
   const line = first && isOpen(catalog, diagnosis) ? inOneLine(catalog, diagnosis, first) : heading;
   return `${says} ${culprits.length > 1 ? choice(culprits) : (line ?? ask)}`.replaceAll("`", "");

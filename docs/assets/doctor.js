@@ -4,16 +4,18 @@
 
 import { answer, widest } from "./doctor/answer.js";
 import { use } from "./doctor/calls.js";
+import { inLibrary, packageOf } from "./doctor/libraries.js";
 import { clean, first, lines, squeezed, WINDOW } from "./doctor/normalise.js";
 import { tell } from "./doctor/tell.js";
-import { inLibrary, packageOf, readTraceback } from "./doctor/traceback.js";
+import { readTraceback } from "./doctor/traceback.js";
 import { ways } from "./doctor/ways.js";
+import { nameOfOwner, owner } from "./doctor/whose.js";
 
 /** What PyTorch is saying in `text`, and why, by the parsed catalog.json. Any text will do. */
 export function explain(catalog, text) {
   use(catalog);
   const found = read(compiled(catalog), text.slice(-WINDOW));
-  const [nobody, nowhere] = [{ culprits: [], tell: "", ways: [] }, { place: null, other: null, ask: "" }];
+  const [nobody, nowhere] = [{ culprits: [], tell: "", ways: [], owner: null }, { place: null, other: null, ask: "" }];
   const nothing = { message: null, reads: {}, causes: [], ...nobody, ...nowhere };
   if (!found) return { ...nothing, says: NOT_BLANK.test(text) ? UNKNOWN : EMPTY, ask: WHOLE };
   if (found.says) return { ...nothing, says: `This is not a device error. ${found.says}`, other: found };
@@ -22,7 +24,9 @@ export function explain(catalog, text) {
   const ask = message.ask || (found.frames.length || LOOKS_LIKE_A_TRACEBACK.test(text) ? "" : TRACEBACK);
   const [causes, named] = answer(found, (reading, candidates) => rank(catalog, reading, candidates));
   const culprits = named.map((each) => readCulprit(each, found));
-  const told = { culprits, tell: tellOf(culprits, named), ways: causes.length ? ways(catalog, found, causes[0].id) : [] };
+  const others = owner(found, causes[0]?.id, named.map(({ change }) => change.frame));
+  const toRun = causes.length && !others ? ways(catalog, found, causes[0].id) : [];
+  const told = { culprits, tell: tellOf(culprits, named), ways: toRun, owner: others };
   return { message, reads, says, causes, ...told, place, other: null, ask };
 }
 
@@ -37,7 +41,7 @@ function readCulprit({ cause: id, change }, { reads }) {
   const cause = widest(id), device = reads.between === "cpu and accelerator" ? "cpu" : "";
   const { expression, text: fix, because: sentence, instead, frame } = change, edits = editsOf(change);
   const what = { expression, device, cause, case: cause === id ? "" : id, sentence };
-  return { ...what, fix: fix || `${expression}.to(...)`, edits, instead, owner: edits.length ? packageOf(frame) : "" };
+  return { ...what, fix: fix || `${expression}.to(...)`, edits, instead, owner: edits.length ? nameOfOwner(frame) : "" };
 }
 
 /** A change as edits, one of each line; none where the line was shortened and its rest is not known. */
@@ -63,6 +67,7 @@ const TRACEBACK =
 
 const LINES_BEFORE = 1_200, LINES_AFTER = 60, LINE = 2_000; // around the message, in lines and characters a line
 const LINES_OF_TRACE = 600; // of these, in which clues are looked for
+const QUOTED = 500; // characters of the message that a report to others repeats
 const METHOD = /^wrapper_(?:(?:CUDA|XPU|NPU|HPU|MPS|PrivateUse1|Sparse\w{1,20}|Composite\w{1,40})_)?/u;
 const ACCELERATOR = /cuda|gpu|mps|xpu|npu|hpu|mtia|hip|xla|privateuse|^[0-9]{1,3}$/u;
 
@@ -123,7 +128,8 @@ function reading(window, pieces, joint, { message, match, start, end }) {
   const refused = shown.findLast((frame) => packageOf(frame) || !inLibrary(frame));
   const libraryFrame = refused && packageOf(refused) ? refused : null;
   const [trace, ownTrace] = [[...left, ...right], ownLines].map(withoutIndents);
-  return { message, reads: readsOf(match), frames, trace, ownTrace, place, below, libraryFrame };
+  const quoted = first(QUOTED, pieces.slice(from, to + 1).join(joint));
+  return { message, reads: readsOf(match), frames, trace, ownTrace, quoted, place, below, libraryFrame };
 }
 
 const withoutIndents = (trace) =>

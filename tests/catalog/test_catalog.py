@@ -121,6 +121,25 @@ methods = ["flow"]
 by = "view"
 methods = ["turned"]
 """,
+    "applications.toml": """
+[[application]]
+name = "Fluxer"
+part = "node"
+path = '/nodes_of_flux/(?P<part>[^/]{1,9})/'
+tries = ["Update `flux`."]
+report = "where it is from"
+
+[[application]]
+name = "Fluxer"
+path = '/Fluxer/'
+report = "https://example.org/fluxer"
+""",
+    "libraries.toml": """
+[[library]]
+name = "flow"
+report = "https://example.org/flow"
+known = true
+""",
     "lessons.toml": """
 [[lesson]]
 slug = "01-flux"
@@ -313,6 +332,13 @@ MISTAKES = [
     ("what decides a device", "factories.toml", '"view"', '"vie"', "vie", "by", "should be one of: default, data"),
     ("a device that is decided twice", "factories.toml", "turned", "flow", "view", "methods", "stands in the rule default already"),
     ("a rule twice", "factories.toml", '"view"', '"default"', "default", "by", "is taken by another entry"),
+    ("an application's path", "applications.toml", "'/Fluxer/'", "'/Flux.*/'", "application 2", "path", "no upper bound"),
+    ("a part without a name", "applications.toml", 'part = "node"\n', "", "application 1", "part", "if the path reads"),
+    ("where to report", "applications.toml", "https://example.org/fluxer", "at home", "application 2", "report", "begin with https://"),
+    ("what to try", "applications.toml", "`flux`.", "`flux.", "application 1", "tries 1", "a ` is not closed"),
+    ("where to report a package", "libraries.toml", "https://example.org/flow", "at home", "flow", "report", "begin with https://"),
+    ("a library's name", "libraries.toml", '"flow"', '"flow-er"', "flow-er", "name", "that Python can import"),
+    ("whether it is known", "libraries.toml", "true", '"yes"', "flow", "known", "should be true or false"),
     ("a clue's reason", "clues.toml", "There is a flux.", "There is a {flow}.", "clue 1", "because", "{flow} is read by no pattern"),
     ("another error's pattern", "other.toml", "the flux is empty of all", "the .* flux", "flux_empty", "patterns 1", "no upper bound"),
     ("another error's link", "other.toml", "https://example.org/flux", "example.org", "flux_empty", "link", "https://"),

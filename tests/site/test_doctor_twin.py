@@ -15,6 +15,7 @@ from drawn_lines.cases import cases
 from samedevice import explain, simulate_cuda
 from samedevice.catalog import load
 from samedevice.doctor.text.traceback import Frame
+from samedevice.doctor.text.whose import name_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -38,12 +39,13 @@ def found_by_python(text):
                 "fix": culprit.fix,
                 "edits": [asdict(edit) for edit in culprit.edits],
                 "instead": culprit.instead,
-                "owner": Frame(culprit.edits[0].file, 0, "", "").package if culprit.edits else "",
+                "owner": name_of(Frame(culprit.edits[0].file, 0, "", "")) if culprit.edits else "",
             }
             for culprit in diagnosis.culprits
         ],
         "tell": diagnosis.tell,
         "ways": [asdict(way) for way in diagnosis.ways],
+        "owner": diagnosis.owner and {**asdict(diagnosis.owner), "tries": list(diagnosis.owner.tries)},
         "other": diagnosis.other and diagnosis.other.id,
         "ask": diagnosis.ask,
     }

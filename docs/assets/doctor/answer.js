@@ -11,7 +11,7 @@ import { readLine } from "./lines.js";
 import { operations } from "./operations.js";
 import { CPU } from "./refusing.js";
 import { words } from "./tokens.js";
-import { inLibrary, packageOf } from "./traceback.js";
+import { inLibrary, packageOf } from "./libraries.js";
 
 // What a form tells; a name of which the line tells nothing is none of these.
 const OF_A_FORM = words(

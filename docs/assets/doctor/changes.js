@@ -9,7 +9,7 @@ import { isOftenANumber, parts } from "./deciding.js";
 import { isAlike, isExpression, isWhole, readLine, textOf, walk } from "./lines.js";
 import { isInPlace, isLayer, LOSS, moduleOf } from "./operations.js";
 import { callsAModule, isBetweenGpus } from "./refusing.js";
-import { inLibrary } from "./traceback.js";
+import { inLibrary } from "./libraries.js";
 import { words } from "./tokens.js";
 import { namedDevice, wantedDevice } from "./wanted.js";
 

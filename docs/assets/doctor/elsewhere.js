@@ -8,7 +8,7 @@ import { isFactory, isOnCpu, parts } from "./deciding.js";
 import { readLine, textOf, walk } from "./lines.js";
 import { operations } from "./operations.js";
 import { CPU, GPUS, LAYER_OPS, pair } from "./refusing.js";
-import { inLibrary } from "./traceback.js";
+import { inLibrary } from "./libraries.js";
 
 const MODULE = /model|net|module|criterion|loss|encoder|decoder|classifier|metric|pipe/iu;
 const WITHOUT_A_DEVICE = "tensor_created_in_forward_without_device";

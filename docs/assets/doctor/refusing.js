@@ -5,7 +5,7 @@
 import { isOnCpu, parts } from "./deciding.js";
 import { textOf, walk } from "./lines.js";
 import { operations, WITHOUT_WEIGHTS } from "./operations.js";
-import { inLibrary, packageOf } from "./traceback.js";
+import { inLibrary, packageOf } from "./libraries.js";
 
 export const CPU = "cpu and accelerator", GPUS = "two accelerators";
 const OF_A_LAYER = /^(?:weight|bias|running_mean|running_var|mat[12]|input|index|indices|hx|cx|hidden|parameter)$/u;

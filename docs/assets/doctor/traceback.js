@@ -1,6 +1,7 @@
 // The frames of a pasted traceback: what samedevice/doctor/text/traceback.py is in Python, by the same steps. A frame
 // has a file, a line, a function, the code that is shown, and which part of it Python underlines.
 
+import { inLibrary } from "./libraries.js";
 import { first } from "./normalise.js";
 
 const FILE = "(?<file>[^ ].{0,400}?)", SOURCE = String.raw`(?<file>[^ ].{0,400}?\.pyx?)`;
@@ -26,31 +27,8 @@ const JOINED = /^(?<function>[\w.]{1,80}) (?<code>[^ ].{0,400}?)(?: [\w.]{1,80}(
 const CARETS = /^[ ~^]{1,400}$/u;
 const ERROR = /^(?:[\w.]{0,200}(?:Error|Exception|Warning|Interrupt|Exit)\b|Traceback |During |The above )/u;
 const ANOTHER = /Traceback \(most recent call last\)|During handling of the above|The above exception was/u;
-const LIBRARY = new RegExp(
-  String.raw`(?:site|dist)-packages/|/lib(?:64)?/python[0-9]|/Lib/` +
-    String.raw`|(?:[Pp]ython|conda)[^/]{0,20}/(?:envs/[^/]{1,80}/)?lib/|^<(?:frozen|string|__array)` +
-    String.raw`|/transformers_modules/|(?:^|/)torch/(?:nn|utils|optim|autograd|cuda|distributed|_[a-z]\w{0,40})(?:/|\.py)` +
-    String.raw`|(?:^|/)torch/(?:functional|serialization|storage|_?tensor)\.py$`,
-  "u",
-);
 // Raises what PyTorch would raise in C++, where it has no frames.
 const SIMULATION = /(?:^|\/)samedevice\/(?:simulation|placement|introspect|doctor|doors)\//u;
-// Installed packages, and models whose code came with their weights (`trust_remote_code`).
-const PACKAGE = new RegExp(
-  String.raw`(?:(?:site|dist)-packages|huggingface/modules)/(?<installed>[A-Za-z_]\w*)` +
-    String.raw`|(?:^|/)(?<known>transformers|diffusers|accelerate|peft|torch_geometric|torchmetrics|pytorch_lightning` +
-    String.raw`|kornia|timm|monai|sentence_transformers|bitsandbytes|torchvision|torchaudio)/[\w/]{1,200}\.py$`,
-  "u",
-);
-
-/** Whether a frame's file belongs to Python or to an installed package. */
-export const inLibrary = (frame) => LIBRARY.test(frame.file) || PACKAGE.test(frame.file);
-
-/** The installed package that a frame's file belongs to, other than PyTorch itself; "" for any other file. */
-export function packageOf(frame) {
-  const { installed, known } = PACKAGE.exec(frame.file)?.groups ?? {}, name = installed ?? known ?? "";
-  return ["torch", "functorch"].includes(name) ? "" : name;
-}
 
 /** The frames in the lines before a message and after it, and the lines of no library's frame. */
 export function readTraceback(before, after) {

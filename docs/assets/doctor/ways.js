@@ -1,6 +1,6 @@
 // What to run next where a text alone cannot say it for certain: what samedevice/doctor/text/ways.py is in Python.
 
-import { inLibrary } from "./traceback.js";
+import { inLibrary } from "./libraries.js";
 
 const NO_SCRIPT = "SCRIPT.py";
 const ALL = "All fixes as one diff";

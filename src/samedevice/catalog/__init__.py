@@ -12,6 +12,8 @@ The doctor (samedevice.doctor), the site's paste box (through `export`) and the 
     lessons.toml     the curriculum
     operations.toml  what PyTorch calls the arguments of its functions, to find them in the failing line
     factories.toml   what decides the device of what a function, a method or an attribute of PyTorch returns
+    applications.toml  programs that people run without having written them, and what their users can do
+    libraries.toml   packages, and where their faults are reported
 
 `python -m samedevice.catalog` checks them all and names file, entry and key of a mistake. Patterns are read by Python
 and by JavaScript alike; `samedevice.catalog.patterns` says what they may hold.
@@ -25,6 +27,7 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 __all__ = [
+    "Application",
     "Catalog",
     "Cause",
     "Claim",
@@ -33,6 +36,7 @@ __all__ = [
     "Devices",
     "InLayer",
     "Lesson",
+    "Library",
     "Message",
     "Operation",
     "Other",
@@ -221,6 +225,38 @@ class Operation:
 
 
 @dataclass(frozen=True)
+class Application:
+    """A program that people run without having written it, or others' code inside of it: a custom node, an extension.
+
+    `path` is a pattern of the paths of its files, with a "/" before them; where it is a `part` of the program, the
+    pattern reads the name of that as `part`. `named` is a pattern of its name in prose. `why` says what it does with
+    devices, `tries` are what its user can do, the most promising first, and `report` is where to report.
+    """
+
+    name: str
+    path: str
+    report: str
+    part: str = ""
+    named: str = ""
+    why: str = ""
+    tries: list[str] = field(default_factory=list)
+    link: str = ""
+
+
+@dataclass(frozen=True)
+class Library:
+    """A package by the name that Python imports: where to report, and what pip calls it, by default the same.
+
+    The path of a `known` one tells that it is a library, also where it was not installed into site-packages.
+    """
+
+    name: str
+    report: str
+    pip: str = ""
+    known: bool = False
+
+
+@dataclass(frozen=True)
 class DeviceRule:
     """What decides the device of a result, and for which functions, methods and attributes of PyTorch it does.
 
@@ -253,6 +289,8 @@ class Catalog:
     claims: dict[str, Claim]
     lessons: dict[str, Lesson]
     operations: dict[str, Operation]
+    applications: list[Application]
+    libraries: dict[str, Library]
     devices: Devices
 
 
@@ -295,6 +333,8 @@ def load() -> Catalog:
         operations={
             function: Operation(**row) for row in rows("operations.toml", "operation") for function in row["functions"]
         },
+        applications=[Application(**row) for row in rows("applications.toml", "application")],
+        libraries={row["name"]: Library(**{"pip": row["name"], **row}) for row in rows("libraries.toml", "library")},
         devices=Devices(
             **{
                 key: {name: row["by"] for row in rules for name in row.get(key, [])}

@@ -4,7 +4,19 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from samedevice.catalog import Cause, Claim, Clue, DeviceRule, Lesson, Message, Operation, Other, Subject
+from samedevice.catalog import (
+    Application,
+    Cause,
+    Claim,
+    Clue,
+    DeviceRule,
+    Lesson,
+    Library,
+    Message,
+    Operation,
+    Other,
+    Subject,
+)
 from samedevice.catalog.causes import causes
 from samedevice.catalog.patterns import mistake as pattern_mistake
 from samedevice.catalog.patterns import needle, wanders
@@ -25,7 +37,19 @@ _HOMES = ("claims",)  # pages beside the lessons that a claim can be settled on
 
 def references(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
     """The mistakes in what entries of the right shape name."""
-    for check in (_messages, _subjects, _clues, causes, _others, _claims, _bases, _operations, _devices):
+    for check in (
+        _messages,
+        _subjects,
+        _clues,
+        causes,
+        _others,
+        _claims,
+        _bases,
+        _operations,
+        _devices,
+        _applications,
+        _libraries,
+    ):
         yield from check(rows)
 
 
@@ -170,6 +194,32 @@ def _devices(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
                 known[key, name] = row.name
 
 
+def _applications(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
+    for row in rows[Application]:
+        for key in ("path", "named"):
+            if row.keys.get(key) and (wrong := pattern_mistake(row.keys[key])):
+                yield row.mistake(key, wrong)
+        if bool(row.keys.get("part")) != ("part" in _names([row.keys["path"]])):
+            yield row.mistake("part", "give it a name if the path reads (?P<part>...), and only then")
+        if not row.keys.get("part"):
+            yield from _address(row, "report")
+        if row.keys.get("link"):
+            yield from _address(row, "link")
+        yield from prose(row, "name", *(row.keys.keys() & {"why"}))
+        for number, sentence in enumerate(row.keys.get("tries", []), 1):
+            yield from _sentence(row, f"tries {number}", sentence, set())
+
+
+def _libraries(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
+    for row in rows[Library]:
+        yield from _address(row, "report")
+
+
+def _address(row: Row, key: str) -> Iterator[Mistake]:
+    if not row.keys[key].startswith("https://"):
+        yield row.mistake(key, f"{row.keys[key]!r} should begin with https://")
+
+
 def _operation_pattern(pattern: str) -> str | None:
     """Say what is wrong with a pattern of an operation's name, which is short: `*` and `+` may stand in it."""
     return pattern_mistake(re.sub(r"\\w[*+]", r"\\w{0,40}", pattern))
@@ -180,8 +230,7 @@ def _others(rows: dict[type, list[Row]]) -> Iterator[Mistake]:
         yield from _patterns(row)
         if not row.keys["patterns"]:
             yield row.mistake("patterns", "empty: give at least one")
-        if not row.keys["link"].startswith("https://"):
-            yield row.mistake("link", f"{row.keys['link']!r} should begin with https://")
+        yield from _address(row, "link")
         yield from prose(row, "title", "says")
 
 

@@ -11,12 +11,14 @@ from importlib.resources.abc import Traversable
 from typing import Any, get_args, get_origin, get_type_hints
 
 from samedevice.catalog import (
+    Application,
     Cause,
     Claim,
     Clue,
     DeviceRule,
     InLayer,
     Lesson,
+    Library,
     Message,
     Operation,
     Other,
@@ -54,6 +56,8 @@ _KINDS = (
     Claim,
     Lesson,
     Operation,
+    Application,
+    Library,
     DeviceRule,
 )
 # The keys of an entry and their types: those of its dataclass, and what `load` makes of them.
@@ -72,6 +76,8 @@ TABLES: dict[str, tuple[str, type, str]] = {  # of each file: its table, what an
     "lessons.toml": ("lesson", Lesson, "slug"),
     "operations.toml": ("operation", Operation, ""),
     "factories.toml": ("rule", DeviceRule, "by"),
+    "applications.toml": ("application", Application, ""),
+    "libraries.toml": ("library", Library, "name"),
 }
 _NAMED = {
     Subject: (r"[a-z][a-z0-9-]*", "words in small letters with hyphens"),
@@ -80,6 +86,7 @@ _NAMED = {
     Other: (r"[a-z][a-z0-9_]*", "words in small letters with underscores"),
     Claim: (r"[a-z][a-z0-9-]*", "words in small letters with hyphens"),
     DeviceRule: (r"[a-z]+", "a word in small letters"),
+    Library: (r"[A-Za-z_]\w*", "a name that Python can import"),
     Lesson: (r"[0-9]{2}-[a-z0-9-]+", "two digits and words in small letters with hyphens"),
 }
 
@@ -165,6 +172,8 @@ def _typed(value: Any, wanted: Any, key: str) -> Iterator[tuple[str, str]]:
             yield key, f"{value!r} should be a table: {{name = value, ...}}"
     elif wanted is str and not isinstance(value, str):
         yield key, f'{value!r} should be a string: "..."'
+    elif wanted is bool and not isinstance(value, bool):
+        yield key, f"{value!r} should be true or false"
     elif wanted is float and (isinstance(value, bool) or not isinstance(value, int | float)):
         yield key, f"{value!r} should be a number"
 

@@ -19,6 +19,7 @@ def exported() -> dict[str, Any]:
             {
                 "id": message.id,
                 "title": message.title,
+                "subject": message.subject,
                 "layers": [{"when": layer.when, "says": layer.says} for layer in message.layers],
                 "says": message.says,
                 "note": message.note,
@@ -68,6 +69,14 @@ def exported() -> dict[str, Any]:
             for function, operation in catalog.operations.items()
         },
         "devices": asdict(catalog.devices),
+        "applications": [
+            {**asdict(each), "path": javascript(each.path), "named": javascript(each.named), "link": ""}
+            for each in catalog.applications
+        ],
+        "libraries": {
+            library.name: {"report": library.report, "pip": library.pip, "known": library.known}
+            for library in catalog.libraries.values()
+        },
         "other": [
             {
                 "id": other.id,

@@ -9,6 +9,7 @@ from samedevice.doctor.edits import Edit
 from samedevice.doctor.text.rank import LikelyCause
 from samedevice.doctor.text.traceback import Frame
 from samedevice.doctor.text.ways import Way
+from samedevice.doctor.text.whose import Owner
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
@@ -63,6 +64,8 @@ class Diagnosis:
             alternatives, the most likely first.
         tell: where they are alternatives, a line of Python that prints the devices of all of them, else "".
         ways: of a text, what to run so that the tensor is named for certain, each with `.when` and `.command`.
+        owner: who keeps the code that failed, where it is not the reader's, with what its user can do (`.tries`,
+            `.command`), and what to report to whom (`.report`, `.where`); None where it is the reader's, or may be.
         reads: what the message names: `argument`, `device`, `others`, `op`, as far as it does.
         place: the line of the traceback that failed, as far as can be told.
         other: an error that is not about devices, where the text holds one and no message, or a limit of a simulation.
@@ -77,6 +80,7 @@ class Diagnosis:
     culprits: tuple[Culprit, ...] = ()
     tell: str = ""
     ways: tuple[Way, ...] = ()
+    owner: Owner | None = None
     reads: Mapping[str, str] = field(default_factory=dict)
     place: Frame | None = None
     other: Other | None = None

@@ -37,6 +37,7 @@ def as_data(diagnosis: "Diagnosis") -> dict[str, Any]:
         "certain": diagnosis.is_certain,
         "tell": diagnosis.tell,
         "ways": [asdict(way) for way in diagnosis.ways],
+        "owner": diagnosis.owner and asdict(diagnosis.owner),
         "causes": [
             {name: getattr(cause, name) for name in ("id", "case", "title", "because", "why", "fix", "lesson")}
             for cause in diagnosis.causes

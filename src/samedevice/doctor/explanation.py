@@ -22,6 +22,7 @@ from samedevice.doctor.text.read import Reading, read
 from samedevice.doctor.text.says import says
 from samedevice.doctor.text.tell import tell
 from samedevice.doctor.text.ways import ways
+from samedevice.doctor.text.whose import owner
 from samedevice.introspect import exceptions
 from samedevice.introspect.namespaces import plain
 from samedevice.introspect.tracebacks import last_error, traceback_text
@@ -108,13 +109,16 @@ def _of_reading(found: Reading | Other | None, error: str) -> Diagnosis:
     message = found.message
     causes, named = answer(found)
     culprits = tuple(_read_culprit(each, found) for each in named)
+    first = causes[0].cause if causes else None
+    others = owner(found, first, [each.change.frame for each in named])
     return Diagnosis(
         message,
         says(found),
         causes,
         culprits,
         tell=_tell(culprits, named),
-        ways=ways(found, causes[0].cause) if causes else (),
+        ways=ways(found, first) if first is not None and others is None else (),
+        owner=others,
         reads=found.reads,
         place=found.place,
         ask=message.ask or ("" if found.frames or _LOOKS_LIKE_A_TRACEBACK.search(error) else _TRACEBACK),
@@ -183,7 +187,8 @@ def _of_exception(error: BaseException) -> Diagnosis:
     except Exception as failure:  # the doctor's own fault must not hide the program's
         return replace(diagnosis, note=f"The frames could not be examined ({type(failure).__name__}): {_REPORT}")
     rest = (cause for cause in diagnosis.causes if cause.id not in found)
-    return replace(diagnosis, culprits=culprits, causes=(*first, *rest))
+    others = diagnosis.owner if not found or "library_bug" in found else None  # a tensor of the program's is its own
+    return replace(diagnosis, culprits=culprits, causes=(*first, *rest), owner=others)
 
 
 def _of_message(error: BaseException) -> Diagnosis:

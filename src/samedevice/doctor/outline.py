@@ -8,7 +8,7 @@ and called one: they are never shown as the change of the reader's program.
 import difflib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -16,11 +16,13 @@ from samedevice.catalog import Cause, load
 from samedevice.doctor.site_addresses import error_page, issue_form
 from samedevice.doctor.text.rank import LikelyCause
 from samedevice.doctor.text.traceback import Frame
+from samedevice.doctor.text.whose import name_of
 
 if TYPE_CHECKING:
     from samedevice.doctor.diagnosis import Culprit, Diagnosis
     from samedevice.doctor.edits import Edit
     from samedevice.doctor.text.ways import Way
+    from samedevice.doctor.text.whose import Owner
 
 
 SHOWN = 3  # culprits that were looked up, and causes
@@ -51,6 +53,7 @@ class Section:
 class Outline:
     """What is shown, in this order: `first` are labelled sentences like `details`, for what cannot wait.
 
+    `owner` is who keeps the code, where that is not the reader: then what changes it is among `others`.
     `choice` says that the culprits are alternatives, and `tell` is the line that tells. `sections` are shown at once,
     those of `causes` as one line each, and those of `others` by their titles, until the reader asks for more. `command`
     prints the page of the message. `read_on` is a page of other people's, and `on_site` the address and the name of one
@@ -61,6 +64,7 @@ class Outline:
     code: list[str]
     says: str
     first: list[tuple[str, str]]
+    owner: "Owner | None"
     choice: str
     tell: str
     sections: list[Section]
@@ -82,6 +86,10 @@ def outline(diagnosis: "Diagnosis") -> Outline:
     # If there is no message, or the message itself says what it lacks, nothing else helps as much.
     at_once = message is None or bool(message.ask)
     sections, causes, others = _sections(diagnosis, is_looked_up)
+    owner = diagnosis.owner
+    if owner is not None and not is_looked_up:
+        to_edit = [replace(each, heading=f"To change it in `{owner.name}`: {each.title}") for each in sections]
+        sections, causes, others = [], [], [*to_edit, *causes, *others]
     # Nothing has to be read from the order of devices in the message if the tensor is at hand.
     note = message.note if message and not is_looked_up and not diagnosis.other else ""
     about = [(ABOUT, note)] if note else []
@@ -92,8 +100,9 @@ def outline(diagnosis: "Diagnosis") -> Outline:
         code=_underlined(place.code.split("\n"), diagnosis) if place else [],
         says=diagnosis.says,
         first=[*(ask if at_once else []), *(about if is_about_the_argument else [])],
-        choice=choice(diagnosis),
-        tell=diagnosis.tell if diagnosis.candidates else "",
+        owner=owner,
+        choice=choice(diagnosis) if owner is None else "",
+        tell=diagnosis.tell if diagnosis.candidates and owner is None else "",
         sections=sections,
         causes=causes,
         others=others,
@@ -115,6 +124,12 @@ def _place(place: Frame) -> str:
     function = "" if place.function.startswith("<") else place.function
     parts = (place.file, place.line and f"line {place.line}", function and f"in {function}")
     return ", ".join(str(part) for part in parts if part)
+
+
+def to_report(owner: "Owner") -> str:
+    """Say where to report, above the text to report."""
+    where = f"at {owner.where}" if owner.where.startswith("https://") else owner.where
+    return f"If it stays, report it {where}, with this text:"
 
 
 def command(id_: str) -> str:
@@ -284,7 +299,8 @@ def _place_of(edit: "Edit", is_read: bool) -> str:
     """Say which line to change: the reader's own, where a text showed it."""
     function = "" if edit.function.startswith("<") or not edit.function else f", in {edit.function}"
     above = "above " if edit.action == "before" else ""
-    package = Frame(edit.file, edit.line, edit.function, "").package
+    frame = Frame(edit.file, edit.line, edit.function, "")
+    package = name_of(frame) if is_read else frame.package
     line = "your line" if is_read and not package else "line"
     if not edit.file:
         return f"{above}{line}:"

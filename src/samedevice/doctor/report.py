@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from samedevice.doctor.outline import ABOUT, SHOWN, Outline, Section, outline
+from samedevice.doctor.outline import ABOUT, SHOWN, Outline, Section, outline, to_report
 from samedevice.doctor.text.ways import INTRODUCTION
 from samedevice.doctor.wrapping import wrapped
 
@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from samedevice.doctor.diagnosis import Diagnosis
+    from samedevice.doctor.text.whose import Owner
 
 TELLS = "This line, above the one that failed, tells which:"
 EXAMPLE = "An example:"
+UPDATE = "A newer release may have fixed it:"
 _WIDTH = 88
 _NARROWEST, _WIDEST = 40, 100
 _Line = tuple[str, str]  # what kind of line it is, and the line
@@ -65,6 +67,8 @@ def _lines(parts: Outline, width: int, *, whole: bool = False) -> Iterator[_Line
 def _blocks(parts: Outline, width: int, *, whole: bool) -> Iterator[list[_Line]]:
     yield [("place", parts.place), *_code("code", parts.code)] if parts.code else []
     yield [*_prose(width, parts.says), *_labelled(width, parts.first)]
+    if parts.owner is not None and not parts.is_looked_up:
+        yield from _owned(width, parts.owner)
     if parts.choice:
         asked = _code("code", [parts.tell]) if parts.tell else []
         yield [*_prose(width, f"{parts.choice} {TELLS if asked else ''}".rstrip(), "heading"), *asked]
@@ -80,7 +84,19 @@ def _blocks(parts: Outline, width: int, *, whole: bool) -> Iterator[list[_Line]]
     elif parts.causes:
         yield _ways(width, parts)
         yield [line for section in parts.causes for line in _prose(width, section.line)]
+    if parts.owner is not None and parts.is_looked_up:
+        yield from _owned(width, parts.owner)
     yield _ending(width, parts, whole=whole)
+
+
+def _owned(width: int, owner: "Owner") -> Iterator[list[_Line]]:
+    """Write whose code it is, what its user can do, and the text to report."""
+    yield _prose(width, owner.says, "heading")
+    yield [
+        *(line for number, tried in enumerate(owner.tries, 1) for line in _prose(width, f"{number}. {tried}")),
+        *([*_prose(width, UPDATE), *_code("code", [owner.command])] if owner.command else []),
+    ]
+    yield [*_prose(width, to_report(owner)), *_code("code", owner.report.split("\n"))]
 
 
 def _candidate(width: int, section: Section, *, whole: bool) -> list[_Line]:
@@ -116,7 +132,8 @@ def _ending(width: int, parts: Outline, *, whole: bool) -> list[_Line]:
         for section in () if parts.choice else parts.sections[-1:]:
             sentences += section.first
         others = [section.title for section in parts.others if section.title][:SHOWN]
-        sentences += [("Other causes", f"{'; '.join(others)}.")] if others and not parts.causes else []
+        told = "Other causes" if parts.owner is None or parts.is_looked_up else "Likely causes, for who maintains it"
+        sentences += [(told, f"{'; '.join(others)}.")] if others and not parts.causes else []
     elif rest := [section.title for section in _split(parts)[1]]:
         sentences += [("Less likely", f"{'; '.join(rest)}.")]
     sentences += [detail for detail in parts.details if whole or detail[0] != ABOUT]

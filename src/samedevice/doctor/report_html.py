@@ -7,12 +7,13 @@ import html
 import re
 from typing import TYPE_CHECKING
 
-from samedevice.doctor.outline import Outline, Section, outline
-from samedevice.doctor.report import EXAMPLE, TELLS
+from samedevice.doctor.outline import Outline, Section, outline, to_report
+from samedevice.doctor.report import EXAMPLE, TELLS, UPDATE
 from samedevice.doctor.text.ways import INTRODUCTION
 
 if TYPE_CHECKING:
     from samedevice.doctor.diagnosis import Diagnosis
+    from samedevice.doctor.text.whose import Owner
 
 
 def as_html(diagnosis: "Diagnosis") -> str:
@@ -25,11 +26,14 @@ def as_html(diagnosis: "Diagnosis") -> str:
     # The sentence holds what was read from the paste: its backticks are marked only after everything was escaped.
     written.append(f'<p class="samedevice-says"><strong>{_marked(parts.says)}</strong></p>')
     written += [_labelled(label, text) for label, text in parts.first]
+    owned = _owned(parts.owner) if parts.owner is not None else []
+    written += [] if parts.is_looked_up else owned
     if parts.choice:
         asked = [TELLS, _code([parts.tell])] if parts.tell else ["", ""]
         written += [f"<p><strong>{_marked(parts.choice)}</strong> {asked[0]}</p>", asked[1]]
     for section in parts.sections:
         written += _at_once(section)
+    written += owned if parts.is_looked_up else []
     ways = _ways(parts)
     written += ways if parts.causes else []
     written += [line for section in parts.causes for line in _folded(section, section.line)]
@@ -43,6 +47,18 @@ def as_html(diagnosis: "Diagnosis") -> str:
     if parts.on_site:
         written.append(f"<p>{_link(*parts.on_site)}</p>")
     return "\n".join([*written, "</div>"])
+
+
+def _owned(owner: "Owner") -> list[str]:
+    """Write whose code it is, what its user can do, and the text to report."""
+    tries = "".join(f"<li>{_marked(tried)}</li>" for tried in owner.tries)
+    return [
+        f"<p><strong>{_marked(owner.says)}</strong></p>",
+        *([f"<ol>{tries}</ol>"] if tries else []),
+        *([f"<p>{UPDATE}</p>", _code([owner.command])] if owner.command else []),
+        f"<p>{_marked(to_report(owner))}</p>",
+        _code(owner.report.split("\n")),
+    ]
 
 
 def _at_once(section: Section) -> list[str]:

@@ -14,6 +14,7 @@ WINDOW = 200_000  # characters read at once, from the end; the page reads one wi
 _OVERLAP = 8_000  # no message is longer
 _LINES_BEFORE, _LINES_AFTER, _LINE = 1_200, 60, 2_000  # how much around the message, in lines and characters a line
 _LINES_OF_TRACE = 600  # of these, in which clues are looked for
+_QUOTED = 500  # characters of the message that a report to others repeats
 
 CPU, GPUS = "cpu and accelerator", "two accelerators"
 INDEXED = "SD030"  # the message that says which part of the line it is: what is indexed, or its index
@@ -32,9 +33,9 @@ class Reading:
 
     Beside what the patterns name, `reads` has `op`, `joined` (the operation that joins a list), `device_kind`,
     `others_kind` and `between` where they follow.
-    `trace` has the lines without their indents, each between two line ends, and slashes for backslashes; `own_trace`
-    has those that belong to no library's frame, and `below` the files and lines of the frames inside the innermost of
-    the user's own.
+    `quoted` is the message with what stands on its lines. `trace` has the lines without their indents, each between two
+    line ends, and slashes for backslashes; `own_trace` has those that belong to no library's frame, and `below` the
+    files and lines of the frames inside the innermost of the user's own.
     """
 
     message: Message
@@ -42,6 +43,7 @@ class Reading:
     frames: list[Frame]
     trace: str
     own_trace: str = ""
+    quoted: str = ""
 
     @property
     def told_devices(self) -> dict[str, str]:
@@ -134,6 +136,7 @@ def _reading(window: list[str], pieces: list[str], joint: str, found: Found[Mess
         traceback.frames,
         _squeezed([*before, *after][-_LINES_OF_TRACE:]),
         _squeezed(traceback.own_lines[-_LINES_OF_TRACE:]),
+        joint.join(pieces[first : last + 1])[:_QUOTED],
     )
 
 

@@ -9,6 +9,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from samedevice.catalog import load
+from samedevice.introspect.libraries import is_installed, package
 from samedevice.introspect.lines import Line, read_line
 
 _FILE, _LINE = r"(?P<file>[^ ].{0,400}?)", r"(?P<line>[0-9]{1,7})"
@@ -47,21 +49,16 @@ _ERROR = re.compile(
     r"^(?:[\w.]{0,200}(?:Error|Exception|Warning|Interrupt|Exit)\b|Traceback |During |The above )", re.ASCII
 )
 _ANOTHER = re.compile(r"Traceback \(most recent call last\)|During handling of the above|The above exception was")
-_LIBRARY = re.compile(
-    r"(?:site|dist)-packages/|/lib(?:64)?/python[0-9]|/Lib/|(?:[Pp]ython|conda)[^/]{0,20}/(?:envs/[^/]{1,80}/)?lib/"
-    r"|^<(?:frozen|string|__array)|/transformers_modules/|(?:^|/)torch/(?:nn|utils|optim|autograd|cuda|distributed|_[a-z]\w{0,40})(?:/|\.py)"
-    r"|(?:^|/)torch/(?:functional|serialization|storage|_?tensor)\.py$",
+# A path that was cut, or lies where no packages are installed, tells PyTorch and some libraries by their folders.
+_TORCH = re.compile(
+    r"(?:^|/)torch/(?:(?:nn|utils|optim|autograd|cuda|distributed|_[a-z]\w{0,40})(?:/|\.py)"
+    r"|(?:functional|serialization|storage|_?tensor)\.py$)",
     re.ASCII,
 )
+_OF_A_CHECKOUT = ("examples", "tests", "scripts", "benchmarks", "docs", "src")  # the folder above them is one
+_CHECKOUTS = ("pytorch_image_models", "pytorch_geometric")  # of timm, torch_geometric: named otherwise than the package
 # Raises what PyTorch would raise in C++, where it has no frames.
 _SIMULATION = re.compile(r"(?:^|/)samedevice/(?:simulation|placement|introspect|doctor|doors)/", re.ASCII)
-# Installed packages, and models whose code came with their weights (`trust_remote_code`).
-_PACKAGE = re.compile(
-    r"(?:(?:site|dist)-packages|huggingface/modules)/(?P<installed>[A-Za-z_]\w*)"
-    r"|(?:^|/)(?P<known>transformers|diffusers|accelerate|peft|torch_geometric|torchmetrics|pytorch_lightning|kornia|timm"
-    r"|monai|sentence_transformers|bitsandbytes|torchvision|torchaudio)/[\w/]{1,200}\.py$",
-    re.ASCII,
-)
 
 
 @dataclass(frozen=True)
@@ -86,14 +83,36 @@ class Frame:
     @property
     def in_library(self) -> bool:
         """Whether the file belongs to Python or to an installed package."""
-        return bool(_LIBRARY.search(self.file) or _PACKAGE.search(self.file))
+        return is_installed(self.file) or bool(
+            self.file.startswith("<string") or _TORCH.search(self.file) or _known(self.file)
+        )
 
     @property
     def package(self) -> str:
         """The installed package that the file belongs to, other than PyTorch itself; "" for any other file."""
-        found = _PACKAGE.search(self.file)
-        name = (found["installed"] or found["known"]) if found is not None else ""
-        return "" if name in ("torch", "functorch") else name
+        return package(self.file) or _known(self.file)
+
+
+@functools.cache
+def _names_of_libraries() -> re.Pattern[str]:
+    names = "|".join(library.name for library in load().libraries.values() if library.known)
+    path = rf"(?:(?P<above>[^/]{{1,100}})/|^/?)(?P<known>{names})/(?P<below>\w{{1,100}})[\w/]{{0,200}}\.py$"
+    return re.compile(path, re.ASCII)
+
+
+def _known(path: str) -> str:
+    """Return the library that a path belongs to by its name alone; "" in a checkout, whose files are the reader's.
+
+    Example:
+        >>> _known("transformers/models/llama/modeling_llama.py"), _known("src/transformers/trainer.py")
+        ('transformers', '')
+    """
+    found = _names_of_libraries().search(path)
+    if found is None or found["below"] in (found["known"], *_OF_A_CHECKOUT):
+        return ""
+    above, name = re.sub(r"\W", "_", (found["above"] or "").lower()), found["known"]
+    is_alike = len(above) > 3 and (above in name or name in above)  # kornia/kornia, vision/torchvision
+    return "" if is_alike or above in ("src", *_CHECKOUTS) else name
 
 
 @dataclass(frozen=True)

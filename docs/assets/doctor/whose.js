@@ -1,0 +1,104 @@
+// Whose code failed, where it is not the reader's, what its user can do and what to report: what
+// samedevice/doctor/text/whose.py is in Python.
+
+import { load } from "./calls.js";
+import { inLibrary, isModel, packageOf } from "./libraries.js";
+import { CPU, pair } from "./refusing.js";
+import { words } from "./tokens.js";
+
+const SUBJECTS = words("common-device layers indexing gradients numpy data legacy");
+const OF_OPERATIONS = words("torchvision torchaudio torchmetrics"); // they refuse what the package above them gave
+const SPREADING = words("transformers accelerate peft diffusers"); // they put parts of a model on several devices
+const BEGINS = "Traceback (most recent call last)";
+const TORCH = 'PyTorch: (what `python -c "import torch; print(torch.__version__)"` prints)';
+const OF_SPREAD =
+  'If the model was loaded with `device_map="auto"`, load it on one GPU as a whole, with `device_map={"": 0}`, ' +
+  "if its memory is large enough.";
+const IN_A_CONTEXT =
+  'Call it below `with torch.device("cuda"):`, or with the device that you use: PyTorch 2.0 and later creates there ' +
+  "what is created without a device.";
+const BEFORE = /^.*(?:(?:site|dist)-packages\/|transformers_modules\/|\/(?=(?:custom_nodes|extensions)\/))/u;
+// "pytorch version: 2.7.1+cu128", "torch==2.6.0", "ComfyUI version: 0.3.40"
+const VERSION = String.raw`(?: version)?(?: ?== ?| ?: ?| )v?(?<version>[0-9]{1,4}\.[0-9]{1,4}[\w.+]{0,30})`;
+const SYNTAX = /[\\^$.*+?()[\]{}|\/]/gu;
+
+/** Who keeps the code that failed, or null where it is the reader's: by the most likely cause and the frames that are named. */
+export function owner(reading, cause, named) {
+  const { frames, trace } = reading;
+  if (!SUBJECTS.includes(reading.message.subject) || named.some(isOwn)) return null;
+  const applied = frames.map((frame) => [frame, ...(applicationOf(frame) ?? [])]).filter(([, application]) => application);
+  const found = applied.findLast(([, { part }]) => part) ?? applied.at(-1);
+  if (found) return ofApplication(found, reading, named.length === 1);
+  if (!frames.some(({ code }) => code)) {
+    const told = load().applications.find(({ named: name }) => name && new RegExp(name, "u").test(trace));
+    if (told) return ofApplication([null, told, ""], reading, false);
+  }
+  const callsIt = frames.some(isOwn) || !trace.includes(BEGINS), packages = frames.filter(packageOf);
+  if (!packages.length || (callsIt && cause !== "library_bug")) return null;
+  const inner = packages.findLast((frame) => !OF_OPERATIONS.includes(packageOf(frame)));
+  return ofPackage(inner ?? packages.at(-1), reading, callsIt);
+}
+
+const isOwn = (frame) => !inLibrary(frame) && !applicationOf(frame);
+
+/** The application that a frame's file belongs to, and the name of the part of it. */
+function applicationOf(frame) {
+  if (inLibrary(frame)) return null;
+  for (const application of load().applications) {
+    const found = new RegExp(application.path, "u").exec(`/${frame.file}`);
+    if (found) return [application, application.part ? found.groups.part : ""];
+  }
+  return null;
+}
+
+/** The package, the application or the part of one that a frame's file belongs to, or "". */
+export function nameOfOwner(frame) {
+  const [application, part] = applicationOf(frame) ?? [];
+  return packageOf(frame) || part || (application?.name ?? "");
+}
+
+function ofApplication([frame, { name, part: kind, why, tries, report: where }, part], reading, isKnown) {
+  const article = /^[aeiou]/u.test(kind) ? "an" : "a";
+  const says = `This error comes from ${part ? `\`${part}\`, ${article} ${kind} of ${name}` : name}, not from code of yours.`;
+  const report = reportOf(reading, frame, name);
+  const said = why && !isKnown ? `${says} ${why}` : says;
+  return { name: part || name, says: said, tries: tries.length ? tries : ["Update it."], command: "", where, report };
+}
+
+function ofPackage(frame, reading, isCalled) {
+  const name = packageOf(frame), libraries = load().libraries, isOfAModel = isModel(frame);
+  const known = Object.hasOwn(libraries, name) ? libraries[name] : null, report = reportOf(reading, frame, name);
+  const isA = isOfAModel ? `the code that came with the model \`${name}\`` : `the package \`${name}\``;
+  const whose = `The line that failed is in ${isA}, not in code of yours. If all that you pass to it is on the model's device, `;
+  const says = isCalled ? `${whose}nothing of yours is wrong.` : `This error comes from ${isA}, not from code of yours.`;
+  const tries = isOfAModel || SPREADING.includes(name) ? [OF_SPREAD] : [];
+  if (isCalled && pair(reading) === CPU) tries.push(IN_A_CONTEXT);
+  if (isOfAModel) {
+    const isPublished = name.split("/").length === 2;
+    const where = isPublished ? `https://huggingface.co/${name}/discussions` : "on the page that the model comes from";
+    return { name, says, tries, command: "", where, report };
+  }
+  const pip = known ? known.pip : name;
+  const where = known?.report ?? `where its issues are (\`pip show ${name}\` prints its home page)`;
+  return { name, says, tries, command: pip && `pip install --upgrade ${pip}`, where, report };
+}
+
+/** What to report: the message, where it failed, and the versions that the paste tells. */
+function reportOf({ quoted, place, trace }, frame, name) {
+  const at = frame ?? place, lines = [quoted];
+  if (at?.file) {
+    lines.push(`${shortened(at.file)}${at.line ? `, line ${at.line}` : ""}:`);
+    for (const line of at.code.split("\n")) if (line) lines.push(`    ${line}`);
+  }
+  const torch = versionOf("(?:[Pp]y)?[Tt]orch", trace), own = versionOf(name.replace(SYNTAX, "\\$&"), trace);
+  if (own) lines.push(`${name}: ${own}`);
+  return [...lines, torch ? `PyTorch: ${torch}` : TORCH].join("\n");
+}
+
+const versionOf = (name, trace) => new RegExp(`\\b${name}${VERSION}`, "u").exec(trace)?.groups.version ?? "";
+
+/** Without what stands before the packages or the application: it tells of the reader, and not of the error. */
+function shortened(path) {
+  const before = BEFORE.exec(path)?.[0];
+  return before === undefined ? path.split("/").slice(-3).join("/") : path.slice(before.length);
+}

@@ -1,0 +1,184 @@
+"""Whose code failed, where it is not the reader's: what its user can do, and what to report to whom.
+
+A line of ComfyUI, of one of its custom nodes or of an installed package is not for its user to edit.
+docs/assets/doctor/whose.js does the same in the browser.
+"""
+
+import functools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from samedevice.catalog import Application, Cause, load
+from samedevice.doctor.text.read import CPU, Reading
+from samedevice.doctor.text.traceback import Frame
+from samedevice.introspect.libraries import is_model
+
+# About these a program can be wrong; a driver, an installation or a launcher is its user's to mend.
+_SUBJECTS = ("common-device", "layers", "indexing", "gradients", "numpy", "data", "legacy")
+_OF_OPERATIONS = ("torchvision", "torchaudio", "torchmetrics")  # they refuse what the package above them gave
+_SPREADING = ("transformers", "accelerate", "peft", "diffusers")  # they put parts of a model on several devices
+_BEGINS = "Traceback (most recent call last)"
+_TORCH = 'PyTorch: (what `python -c "import torch; print(torch.__version__)"` prints)'
+_OF_SPREAD = (
+    'If the model was loaded with `device_map="auto"`, load it on one GPU as a whole, with `device_map={"": 0}`, '
+    "if its memory is large enough."
+)
+_IN_A_CONTEXT = (
+    'Call it below `with torch.device("cuda"):`, or with the device that you use: PyTorch 2.0 and later creates there '
+    "what is created without a device."
+)
+_BEFORE = re.compile(r".*(?:(?:site|dist)-packages/|transformers_modules/|/(?=(?:custom_nodes|extensions)/))")
+# "pytorch version: 2.7.1+cu128", "torch==2.6.0", "ComfyUI version: 0.3.40"
+_VERSION = r"\b{name}(?: version)?(?: ?== ?| ?: ?| )v?(?P<version>[0-9]{{1,4}}\.[0-9]{{1,4}}[\w.+]{{0,30}})"
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Who keeps the code that failed.
+
+    Attributes:
+        name: the program, the package, or the part of a program: "comfyui_segment_anything".
+        says: whose it is, and what it does with devices where that may be the reason.
+        tries: what its user can do, the most promising first.
+        command: what brings a package up to date, or "".
+        where: where to report: an address, or words such as "in the repository ...".
+        report: the text to report, in lines.
+    """
+
+    name: str
+    says: str
+    tries: tuple[str, ...]
+    command: str
+    where: str
+    report: str
+
+
+def owner(reading: Reading, cause: Cause | None, named: Sequence[Frame]) -> Owner | None:
+    """Return who keeps the code that failed, or None where it is the reader's, or may be.
+
+    Args:
+        reading: the paste.
+        cause: its most likely cause.
+        named: the frames of the tensors that are named: where one is the reader's, so is the fault.
+    """
+    if reading.message.subject not in _SUBJECTS or any(_is_own(frame) for frame in named):
+        return None
+    if (found := _application(reading.frames)) is not None:
+        return _of_application(*found, reading, is_known=len(named) == 1)
+    if not any(frame.code for frame in reading.frames):
+        told = next((each for each in load().applications if _is_named(each, reading.trace)), None)
+        if told is not None:
+            return _of_application(None, told, "", reading, is_known=False)
+    calls_it = any(_is_own(frame) for frame in reading.frames) or _BEGINS not in reading.trace
+    packages = [frame for frame in reading.frames if frame.package]
+    if not packages or (calls_it and (cause is None or cause.id != "library_bug")):
+        return None
+    inner = [frame for frame in packages if frame.package not in _OF_OPERATIONS]
+    return _of_package((inner or packages)[-1], reading, is_called=calls_it)
+
+
+def application_of(frame: Frame) -> tuple[Application, str] | None:
+    """Return the application that a frame's file belongs to, and the name of the part of it, or None.
+
+    Example:
+        >>> application, part = application_of(Frame("ComfyUI/custom_nodes/crop/nodes.py", 3, "run", ""))
+        >>> application.name, part
+        ('ComfyUI', 'crop')
+    """
+    if frame.in_library:
+        return None
+    for application, path in _applications():
+        if found := path.search(f"/{frame.file}"):
+            return application, found["part"] if application.part else ""
+    return None
+
+
+def name_of(frame: Frame) -> str:
+    """Return the package, the application or the part of one that a frame's file belongs to, or ""."""
+    application, part = application_of(frame) or (None, "")
+    return frame.package or part or (application.name if application is not None else "")
+
+
+def _application(frames: Sequence[Frame]) -> tuple[Frame, Application, str] | None:
+    """Return the innermost frame of others' code in an application, else of an application, and whose it is."""
+    found = [(frame, *of) for frame in frames if (of := application_of(frame)) is not None]
+    parts = [each for each in found if each[1].part]
+    return next(reversed(parts or found), None)
+
+
+@functools.cache
+def _applications() -> list[tuple[Application, re.Pattern[str]]]:
+    return [(each, re.compile(each.path, re.ASCII)) for each in load().applications]
+
+
+def _is_named(application: Application, trace: str) -> bool:
+    return bool(application.named) and re.search(application.named, trace, re.ASCII) is not None
+
+
+def _is_own(frame: Frame) -> bool:
+    return not frame.in_library and application_of(frame) is None
+
+
+def _of_application(
+    frame: Frame | None, application: Application, part: str, reading: Reading, *, is_known: bool
+) -> Owner:
+    """Answer the user of an application. What it does with devices is no reason where the tensor is known."""
+    name = part or application.name
+    article = "an" if application.part[:1] in tuple("aeiou") else "a"
+    is_a = f"`{part}`, {article} {application.part} of {application.name}" if part else name
+    says = f"This error comes from {is_a}, not from code of yours."
+    if application.why and not is_known:
+        says += f" {application.why}"
+    tries = tuple(application.tries) or ("Update it.",)
+    return Owner(name, says, tries, "", application.report, _report(reading, frame, application.name))
+
+
+def _of_package(frame: Frame, reading: Reading, *, is_called: bool) -> Owner:
+    """Answer the user of a package, or of a model's own code, which the user's program may have called."""
+    name, known = frame.package, load().libraries.get(frame.package)
+    is_of_a_model = is_model(frame.file)
+    is_a = f"the code that came with the model `{name}`" if is_of_a_model else f"the package `{name}`"
+    says = f"This error comes from {is_a}, not from code of yours."
+    if is_called:
+        says = (
+            f"The line that failed is in {is_a}, not in code of yours. If all that you pass to it is on the model's "
+            "device, nothing of yours is wrong."
+        )
+    tries = [_OF_SPREAD] if is_of_a_model or name in _SPREADING else []
+    if is_called and reading.pair == CPU:
+        tries.append(_IN_A_CONTEXT)
+    report = _report(reading, frame, name)
+    if is_of_a_model:
+        is_published = name.count("/") == 1
+        where = (
+            f"https://huggingface.co/{name}/discussions" if is_published else "on the page that the model comes from"
+        )
+        return Owner(name, says, tuple(tries), "", where, report)
+    pip = known.pip if known is not None else name
+    where = known.report if known is not None else f"where its issues are (`pip show {name}` prints its home page)"
+    return Owner(name, says, tuple(tries), f"pip install --upgrade {pip}" if pip else "", where, report)
+
+
+def _report(reading: Reading, frame: Frame | None, name: str) -> str:
+    """Return what to report: the message, where it failed, and the versions that the paste tells."""
+    place = frame or reading.place
+    lines = [reading.quoted]
+    if place is not None and place.file:
+        lines.append(", ".join([_shortened(place.file), *([f"line {place.line}"] if place.line else [])]) + ":")
+        lines += [f"    {line}" for line in place.code.split("\n") if line]
+    found = [(each, _version(each, reading.trace)) for each in (name, "PyTorch")]
+    lines += [f"{each}: {version}" for each, version in found if version]
+    return "\n".join(lines if found[-1][1] else [*lines, _TORCH])
+
+
+def _version(name: str, trace: str) -> str:
+    pattern = "(?:[Pp]y)?[Tt]orch" if name == "PyTorch" else re.escape(name)
+    found = re.search(_VERSION.format(name=pattern), trace, re.ASCII)
+    return found["version"] if found is not None else ""
+
+
+def _shortened(path: str) -> str:
+    """Leave out what stands before the packages or the application: it tells of the reader, and not of the error."""
+    before = _BEFORE.match(path)
+    return path[before.end() :] if before is not None else "/".join(path.split("/")[-3:])
