@@ -102,6 +102,8 @@ def test_a_librarys_own_tensor_is_told_from_one_that_it_was_given(name, tmp_path
     diagnosis = diagnosed(lambda: exec(compile(source, "<string>", "exec"), names))
     first = diagnosis.culprits[0]
     assert (first.expression, first.cause) == (culprit, cause), diagnosis.culprits
+    assert (diagnosis.owner is not None) == (cause == "library_bug"), diagnosis.owner
+    assert diagnosis.owner is None or diagnosis.owner.name == "library_of_a_test"
 
 
 @pytest.mark.filterwarnings("ignore:for .* copying from a non-meta parameter")

@@ -22,7 +22,7 @@ from samedevice.doctor.text.read import Reading, read
 from samedevice.doctor.text.says import says
 from samedevice.doctor.text.tell import tell
 from samedevice.doctor.text.ways import ways
-from samedevice.doctor.text.whose import owner
+from samedevice.doctor.text.whose import Owner, owner
 from samedevice.introspect import exceptions
 from samedevice.introspect.namespaces import plain
 from samedevice.introspect.tracebacks import last_error, traceback_text
@@ -187,8 +187,14 @@ def _of_exception(error: BaseException) -> Diagnosis:
     except Exception as failure:  # the doctor's own fault must not hide the program's
         return replace(diagnosis, note=f"The frames could not be examined ({type(failure).__name__}): {_REPORT}")
     rest = (cause for cause in diagnosis.causes if cause.id not in found)
-    others = diagnosis.owner if not found or "library_bug" in found else None  # a tensor of the program's is its own
+    others = _owner_of(error, "library_bug") if "library_bug" in found else None if found else diagnosis.owner
     return replace(diagnosis, culprits=culprits, causes=(*first, *rest), owner=others)
+
+
+def _owner_of(error: BaseException, cause: str) -> Owner | None:
+    """Return who keeps the code that failed, where the frames have shown that it is a library's."""
+    found = read(_text_of(error))
+    return owner(found, load().causes[cause], ()) if isinstance(found, Reading) else None
 
 
 def _of_message(error: BaseException) -> Diagnosis:
