@@ -3,7 +3,7 @@
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
-from tests.doctor.text.test_whose import COMFY, EXECUTED, OWNERS, THE_READERS, pasted
+from tests.doctor.text.test_whose import COMFY, EXECUTED, OF_AN_APPLICATION, OWNERS, THE_READERS, pasted
 from tests.site.test_doctor_twin import differences
 
 from samedevice import explain
@@ -18,7 +18,7 @@ def plain(text):
 
 
 def test_the_page_knows_whose_code_it_is_as_python_does(visit):
-    texts = {name: text for name, (text, *_) in OWNERS.items()} | THE_READERS | {"hostile": HOSTILE}
+    texts = {name: text for name, (text, *_) in OWNERS.items()} | THE_READERS | OF_AN_APPLICATION | {"hostile": HOSTILE}
     assert differences(visit(), texts) == {}
 
 

@@ -7,6 +7,7 @@ import { CPU, pair } from "./refusing.js";
 import { words } from "./tokens.js";
 
 const SUBJECTS = words("common-device layers indexing gradients numpy data legacy");
+const OF_AN_APPLICATION = [...SUBJECTS, ...words("compile libraries loading")];
 const OF_OPERATIONS = words("torchvision torchaudio torchmetrics"); // they refuse what the package above them gave
 const SPREADING = words("transformers accelerate peft diffusers"); // they put parts of a model on several devices
 const BEGINS = "Traceback (most recent call last)";
@@ -24,8 +25,8 @@ const SYNTAX = /[\\^$.*+?()[\]{}|\/]/gu;
 
 /** Who keeps the code that failed, or null where it is the reader's: by the most likely cause and the frames that are named. */
 export function owner(reading, cause, named) {
-  const { frames, trace } = reading;
-  if (!SUBJECTS.includes(reading.message.subject) || named.some(isOwn)) return null;
+  const { frames, trace, message: { subject } } = reading;
+  if (!OF_AN_APPLICATION.includes(subject) || named.some(isOwn)) return null;
   const applied = frames.map((frame) => [frame, ...(applicationOf(frame) ?? [])]).filter(([, application]) => application);
   const found = applied.findLast(([, { part }]) => part) ?? applied.at(-1);
   if (found) return ofApplication(found, reading, named.length === 1);
@@ -34,7 +35,7 @@ export function owner(reading, cause, named) {
     if (told) return ofApplication([null, told, ""], reading, false);
   }
   const callsIt = frames.some(isOwn) || !trace.includes(BEGINS), packages = frames.filter(packageOf);
-  if (!packages.length || (callsIt && cause !== "library_bug")) return null;
+  if (!SUBJECTS.includes(subject) || !packages.length || (callsIt && cause !== "library_bug")) return null;
   const inner = packages.findLast((frame) => !OF_OPERATIONS.includes(packageOf(frame)));
   return ofPackage(inner ?? packages.at(-1), reading, callsIt);
 }

@@ -70,6 +70,17 @@ OWNERS = {
         "https://github.com/Comfy-Org/ComfyUI/issues",
     ),
 }
+META = "NotImplementedError: Cannot copy out of meta tensor; no data!"
+OF_AN_APPLICATION = {
+    "a node's meta tensor": pasted(EXECUTED, (*NODE[:3], "model.to(device)"), message=META),
+    "a file that a node loads": pasted(
+        EXECUTED,
+        (*NODE[:3], "state = torch.load(path)"),
+        (f"{SITE}/torch/serialization.py", 258, "validate", "raise RuntimeError('...')"),
+        message="RuntimeError: Attempting to deserialize object on a CUDA device but "
+        "torch.cuda.is_available() is False.",
+    ),
+}
 THE_READERS = {
     "a script": pasted(OWN),
     "a layer that got a batch": pasted(
@@ -83,6 +94,9 @@ THE_READERS = {
         COMMAND,
         (f"{SITE}/torch/cuda/__init__.py", 239, "_lazy_init", 'raise AssertionError("...")'),
         message="AssertionError: Torch not compiled with CUDA enabled",
+    ),
+    "what the reader calls a package for": pasted(
+        OWN, (f"{SITE}/transformers/modeling_utils.py", 9, "to", "return super().to(*args)"), message=META
     ),
     "no frames": ADDED,
 }
@@ -100,6 +114,11 @@ def test_the_user_of_others_code_is_told_whose_it_is_and_where_to_report(text, n
     parts = outline(diagnosis)
     assert not parts.sections and not parts.choice and not parts.tell, "the change is for who maintains it"
     assert "your line" not in str(diagnosis)
+
+
+@pytest.mark.parametrize("text", OF_AN_APPLICATION.values(), ids=OF_AN_APPLICATION)
+def test_the_user_of_an_application_neither_loads_its_files_nor_moves_its_models(text):
+    assert explain(text).owner.name == "crop-and-paste"
 
 
 @pytest.mark.parametrize("text", THE_READERS.values(), ids=THE_READERS)

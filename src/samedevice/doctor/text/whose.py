@@ -14,8 +14,10 @@ from samedevice.doctor.text.read import CPU, Reading
 from samedevice.doctor.text.traceback import Frame
 from samedevice.introspect.libraries import is_model
 
-# About these a program can be wrong; a driver, an installation or a launcher is its user's to mend.
+# About these a program can be wrong; a driver, an installation or a launcher is its user's to mend. How a library is
+# called and where a file goes is for the user of a library, but not for the user of an application.
 _SUBJECTS = ("common-device", "layers", "indexing", "gradients", "numpy", "data", "legacy")
+_OF_AN_APPLICATION = (*_SUBJECTS, "compile", "libraries", "loading")
 _OF_OPERATIONS = ("torchvision", "torchaudio", "torchmetrics")  # they refuse what the package above them gave
 _SPREADING = ("transformers", "accelerate", "peft", "diffusers")  # they put parts of a model on several devices
 _BEGINS = "Traceback (most recent call last)"
@@ -62,7 +64,8 @@ def owner(reading: Reading, cause: Cause | None, named: Sequence[Frame]) -> Owne
         cause: its most likely cause.
         named: the frames of the tensors that are named: where one is the reader's, so is the fault.
     """
-    if reading.message.subject not in _SUBJECTS or any(_is_own(frame) for frame in named):
+    subject = reading.message.subject
+    if subject not in _OF_AN_APPLICATION or any(_is_own(frame) for frame in named):
         return None
     if (found := _application(reading.frames)) is not None:
         return _of_application(*found, reading, is_known=len(named) == 1)
@@ -71,7 +74,7 @@ def owner(reading: Reading, cause: Cause | None, named: Sequence[Frame]) -> Owne
         if told is not None:
             return _of_application(None, told, "", reading, is_known=False)
     calls_it = any(_is_own(frame) for frame in reading.frames) or _BEGINS not in reading.trace
-    packages = [frame for frame in reading.frames if frame.package]
+    packages = [frame for frame in reading.frames if frame.package] if subject in _SUBJECTS else []
     if not packages or (calls_it and (cause is None or cause.id != "library_bug")):
         return None
     inner = [frame for frame in packages if frame.package not in _OF_OPERATIONS]
