@@ -25,7 +25,7 @@ NAMES = {
     "mps": ("mps", "MPS"),
     "npu": ("npu", "NPU"),
 }
-SMALL = re.compile(r"(?<![\w-])(?:cuda|xpu|mps|npu)\b")
+SMALL = re.compile(r"(?:(?<![\w-])|(?<=ATen_))(?:cuda|xpu|mps|npu)\b")
 CAPITALS = re.compile(r"(?<![A-Za-z])(?:CUDA|XPU|MPS|NPU|HIP)(?![A-Z]|_[A-Z])")
 
 # Commands, variables and packages of one maker: of no use to the others.
@@ -88,13 +88,17 @@ def filled(text: str, accelerator: str) -> str:
 
 
 def names_only(text: str, accelerator: str) -> bool:
-    """Whether the pattern that reads a text reads this accelerator in it, and no other."""
+    """Whether what is read of a text names this accelerator and no other: in a slot, or in a pattern for this one."""
     if accelerator == "hip" and "HIP error" in text:
         return True  # what HIP itself says is about AMD's GPUs
     found = last_message(" ".join(map(squeezed, lines(clean(text)))))
-    read = " ".join(value for value in found.match.groupdict().values() if value) if found else ""
+    if found is None:
+        return False
+    read = " ".join(value for value in found.match.groupdict().values() if value)
     named = {name for pattern in (SMALL, CAPITALS) for name in pattern.findall(read)}
-    return bool(named) and named <= set(NAMES[accelerator])
+    named |= {name for name in CAPITALS.findall(found.match[0]) if name in found.match.re.pattern}
+    small, capitals = NAMES[accelerator]
+    return bool(named & {small, capitals}) and named <= {small, capitals} and (accelerator != "hip" or "HIP" in named)
 
 
 def fillings(accelerator: str) -> list[str]:
@@ -105,7 +109,7 @@ def fillings(accelerator: str) -> list[str]:
             found = explain(text)
             if found.message is None or not names_only(text, accelerator):
                 continue
-            if accelerator == "hip" and not ("HIP" in text and re.search(r"\.(?:cpp|h|cu)\b", found.message.raised)):
+            if accelerator == "hip" and not re.search(r"\.(?:cpp|h|cu)\b", found.message.raised):
                 continue  # PyTorch's Python says the same for both
             if accelerator == "mps" and found.reads.get("between") == "two accelerators":
                 continue  # a Mac has one GPU

@@ -47,7 +47,9 @@ def ways(reading: Reading, cause: Cause) -> tuple[Way, ...]:
     if any(_CELL.search(frame.file) for frame in own):
         return (Way("In the next cell of the notebook", "from samedevice import explain; explain()"),)
     devices = [reading.reads.get(name, "") for name in ("device", "others")]
-    is_simulated = not any(map(_NOT_SIMULATED.search, reading.reads.values()))
+    # Another accelerator is named by a message that knows no other, by the cause that has its name, or in the text.
+    named = [reading.message.title, cause.id, *reading.reads.values()]
+    is_simulated = not any(map(_NOT_SIMULATED.search, named))
     gpus = max(int(index[1]) + 1 if (index := _INDEX.search(device)) else 1 for device in devices)
     sources = [frame for frame in own if frame.file.endswith(".py")]
     if sources and _TEST.search(sources[0].file):
