@@ -35,8 +35,8 @@ class Pair:
 PAIRS = (
     Pair("cpu-and-cuda", "cpu and cuda:0", "cpu and accelerator", ("cpu", "cuda:0")),
     Pair("two-gpus", "cuda:0 and cuda:1", "two accelerators", ("cuda:0", "cuda:1")),
-    Pair("two-xpus", "two of xpu or npu", "two accelerators", ("xpu:0", "xpu:1")),
     Pair("mps-or-xpu", "mps or xpu", "cpu and accelerator", ("cpu", "mps")),
+    Pair("two-xpus", "two of xpu or npu", "two accelerators", ("xpu:0", "xpu:1")),
     Pair("meta", "meta", "meta", ("meta", "cuda:0")),
 )
 
