@@ -1,4 +1,4 @@
-"""What this PyTorch, a build for the CPU, raises of accelerators is explained live in the words of the right maker."""
+"""What a PyTorch for the CPU alone raises of accelerators is explained live in the words of the right maker."""
 
 import pytest
 import torch
@@ -6,7 +6,9 @@ from tests.catalog.test_accelerators import is_foreign, sentences
 
 from samedevice import explain
 
-pytestmark = pytest.mark.skipif(torch.accelerator.is_available(), reason="here nothing is refused")
+pytestmark = pytest.mark.skipif(
+    torch.accelerator.current_accelerator() is not None, reason="a build for an accelerator says other things"
+)
 
 
 def failing(call):
