@@ -186,7 +186,7 @@ def test_the_likeliest_cause_has_its_lines_and_its_check_and_the_others_are_rows
 def test_the_rows_of_a_message_are_grouped_by_the_two_devices_that_it_names(articles):
     article = articles["SD001"]
     links = {words(link): str(link["href"]) for link in article.select(".groups a")}
-    assert list(links) == ["cpu and cuda:0", "cuda:0 and cuda:1", "mps or xpu", "meta"]
+    assert list(links) == ["cpu and cuda:0", "cuda:0 and cuda:1", "mps or xpu", "two of xpu or npu", "meta"]
     groups = {name: [str(row["id"]) for row in article.select(f"{anchor} a.cause")] for name, anchor in links.items()}
     assert {"model_not_moved", "target_not_moved", "optimizer_state_device"} < set(groups["cpu and cuda:0"])
     assert {"wrong_default_index", "split_model_activation_not_moved"} < set(groups["cuda:0 and cuda:1"])

@@ -10,15 +10,17 @@ const TEST = /(?:^|\/)(?:test_[^/]*|[^/]*_test|conftest)\.py$/u;
 const TYPED = /^(?!-)[^\x00-\x20\x7f-\xa0\u2000-\u206f\u3000\ufeff"'`$;&|<>(){}[\]*?!#\\%^=,]{1,150}\.py$/u;
 const CALLED = /(?:^|\.)(?:forward|__\w+__)$/u; // by something else: no program begins there
 const INDEX = /(?:^|:)([0-9]|1[0-5])$/u; // of a GPU, as far as so many are simulated
-const NOT_SIMULATED = /mps|xpu|npu|hpu|mtia|xla/iu;
+const NOT_SIMULATED = /(?:\b|_|Sparse)(?:mps|xpu|npu|hpu|mtia|xla)/iu; // no `input`
 
 /** What names the tensor for certain, or nothing where no frame of the program would: by the most likely cause. */
-export function ways(catalog, { reads, frames }, cause) {
+export function ways(catalog, { message, reads, frames }, cause) {
   if (ofTheMachine(catalog).has(catalog.causes[cause].within || cause)) return [];
   const own = frames.filter((frame) => !inLibrary(frame));
   if (own.some(({ file }) => CELL.test(file)))
     return [way("In the next cell of the notebook", "from samedevice import explain; explain()")];
-  const devices = [reads.device ?? "", reads.others ?? ""], isSimulated = !devices.some((device) => NOT_SIMULATED.test(device));
+  const devices = [reads.device ?? "", reads.others ?? ""];
+  // Another accelerator is named by a message that knows no other, by the cause that has its name, or in the text.
+  const isSimulated = ![message.title, cause, ...Object.values(reads)].some((name) => NOT_SIMULATED.test(name));
   const gpus = Math.max(...devices.map((device) => 1 + Number(device.match(INDEX)?.[1] ?? 0)));
   const sources = own.filter(({ file }) => file.endsWith(".py"));
   if (sources.length && TEST.test(sources[0].file))

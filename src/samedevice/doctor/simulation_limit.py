@@ -11,16 +11,16 @@ from samedevice.catalog import Other
 from samedevice.doctor.diagnosis import Diagnosis
 from samedevice.introspect import exceptions
 
-_ASKS_FOR_CUDA = "no_cuda_build_or_driver"
+_ASKS_FOR_A_GPU = ("no_cuda_build_or_driver", "no_accelerator")
 _SIMULATION = "samedevice.simulation"
 
 
 def limit(error: BaseException, diagnosis: Diagnosis) -> Diagnosis:
-    """Return what to say instead of a diagnosis whose first cause is a PyTorch without CUDA.
+    """Return what to say instead of a diagnosis whose first cause is a PyTorch without CUDA or without any accelerator.
 
     Any other diagnosis is returned as it is, and so is that of an error which no simulation has to do with.
     """
-    if not diagnosis.causes or diagnosis.causes[0].id != _ASKS_FOR_CUDA or not _was_simulated(error):
+    if not diagnosis.causes or diagnosis.causes[0].id not in _ASKS_FOR_A_GPU or not _was_simulated(error):
         return diagnosis
     return replace(diagnosis, says=_LIMIT, causes=(), other=Other(*_NAME, _LIMIT, [], link=""))
 

@@ -24,6 +24,7 @@ from samedevice.introspect.values import Argument, arguments, value
 ordinal = cause("device_ordinal_unavailable", is_alone=True)
 misspelt = cause("misspelt_device", is_alone=True)
 no_cuda = cause("no_cuda_build_or_driver", is_alone=True)
+no_accelerator = cause("no_accelerator", is_alone=True)
 hard_coded = cause("hardcoded_cuda", is_alone=True)
 backend = cause("mps_or_other_backend", is_alone=True)
 legacy = cause("legacy_constructor_device", is_alone=True)
@@ -57,7 +58,7 @@ def _may_be_misspelt(value: object) -> bool:
     return objects.is_device(value) or (type(value) is str and 0 < len(value) < 40)
 
 
-for names_a_device in (ordinal, no_cuda, hard_coded, backend, legacy, default_index):
+for names_a_device in (ordinal, no_cuda, no_accelerator, hard_coded, backend, legacy, default_index):
     names_a_device.find(_find_named(_is_device))
 misspelt.find(_find_named(_may_be_misspelt))
 
@@ -137,6 +138,7 @@ def moved_to_available(evidence: Evidence) -> Change | None:
     return in_line(evidence, f"{name}.to({_AVAILABLE})", f"{name}.cuda()") if is_moved else None
 
 
+@no_accelerator.fix
 @backend.fix
 def accelerator_that_is_there(evidence: Evidence) -> Change | None:
     """Choose the accelerator of this machine."""
@@ -161,6 +163,12 @@ def asks_for(expression: str, device: str, shape: tuple[int, ...] | None) -> str
     """Say that a name asks for a device; "" for a tensor."""
     asked = "a device that is not there" if device == "unknown" else device
     return f"`{expression}` asks for {asked}." if shape is None else ""
+
+
+@no_accelerator.say
+def asks_for_any(expression: str, device: str, shape: tuple[int, ...] | None) -> str:
+    """Say that a number asks for an accelerator, of whichever type PyTorch has."""
+    return f"`{expression}` asks for an accelerator." if shape is None else ""
 
 
 for asks in (ordinal, misspelt, no_cuda, legacy):

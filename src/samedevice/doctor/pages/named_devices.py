@@ -14,6 +14,8 @@ _ALIASES = {
     "cpu": ("cpu", "cpu:0", "CPU", "torch.FloatTensor"),
     "cuda:0": ("cuda:0", "cuda", "CUDA", "torch.cuda.FloatTensor", "0"),
     "cuda:1": ("cuda:1", "cuda", "CUDA", "torch.cuda.FloatTensor", "1"),
+    "xpu:0": ("xpu:0", "npu:0", "xpu", "npu", "XPU", "NPU"),
+    "xpu:1": ("xpu:1", "npu:1", "xpu", "npu", "XPU", "NPU"),
     "mps": ("mps:0", "xpu:0", "npu:0", "mps", "xpu", "npu", "MPS", "XPU", "NPU"),
     "meta": ("meta",),
 }
@@ -34,6 +36,7 @@ PAIRS = (
     Pair("cpu-and-cuda", "cpu and cuda:0", "cpu and accelerator", ("cpu", "cuda:0")),
     Pair("two-gpus", "cuda:0 and cuda:1", "two accelerators", ("cuda:0", "cuda:1")),
     Pair("mps-or-xpu", "mps or xpu", "cpu and accelerator", ("cpu", "mps")),
+    Pair("two-xpus", "two of xpu or npu", "two accelerators", ("xpu:0", "xpu:1")),
     Pair("meta", "meta", "meta", ("meta", "cuda:0")),
 )
 
@@ -70,7 +73,7 @@ def _pair_read(reads: dict[str, str]) -> Pair | None:
     between = "meta" if reads.get("device_kind") == "meta" else reads.get("between")
     is_other = bool(_OTHER_BACKENDS.search(f"{reads.get('device', '')} {reads.get('others', '')}"))
     same = [pair for pair in PAIRS if pair.between == between]
-    return next((pair for pair in same if ("mps" in pair.devices) == is_other), same[0] if same else None)
+    return next((pair for pair in same if ("cuda:0" not in pair.devices) == is_other), same[0] if same else None)
 
 
 def _fits_into(pair: Pair, message: Message, text: str) -> bool:

@@ -22,7 +22,7 @@ _SIGNS = r"[^\x00-\x20\x7f-\xa0\u2000-\u206f\u3000\ufeff\"'`$;&|<>(){}\[\]*?!#\\
 _TYPED = re.compile(rf"(?!-){_SIGNS}{{1,150}}\.py")
 _CALLED = re.compile(r"(?:^|\.)(?:forward|__\w+__)$", re.ASCII)  # by something else: no program begins there
 _INDEX = re.compile(r"(?:^|:)([0-9]|1[0-5])$")  # of a GPU, as far as so many are simulated
-_NOT_SIMULATED = re.compile(r"mps|xpu|npu|hpu|mtia|xla", re.IGNORECASE | re.ASCII)
+_NOT_SIMULATED = re.compile(r"(?:\b|_|Sparse)(?:mps|xpu|npu|hpu|mtia|xla)", re.IGNORECASE | re.ASCII)  # no `input`
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,9 @@ def ways(reading: Reading, cause: Cause) -> tuple[Way, ...]:
     if any(_CELL.search(frame.file) for frame in own):
         return (Way("In the next cell of the notebook", "from samedevice import explain; explain()"),)
     devices = [reading.reads.get(name, "") for name in ("device", "others")]
-    is_simulated = not any(map(_NOT_SIMULATED.search, devices))
+    # Another accelerator is named by a message that knows no other, by the cause that has its name, or in the text.
+    named = [reading.message.title, cause.id, *reading.reads.values()]
+    is_simulated = not any(map(_NOT_SIMULATED.search, named))
     gpus = max(int(index[1]) + 1 if (index := _INDEX.search(device)) else 1 for device in devices)
     sources = [frame for frame in own if frame.file.endswith(".py")]
     if sources and _TEST.search(sources[0].file):
