@@ -144,11 +144,11 @@ function command(line) {
   return element("div", { class: "command" }, element("pre", {}, element("code", {}, line)), element("button", copies, "Copy"));
 }
 
-/** Commands, each to be copied by itself, below what the catalog says of them: which system it is for, what it shows. */
+/** Commands, each to be copied by itself, below what the catalog says of them: which alternative it is, what it shows. */
 function commands({ change: lines }) {
-  return lines.map((line, at) => {
-    const isTyped = line.startsWith("$ ") || (lines[at - 1]?.startsWith("#") && lines[at - 1].endsWith(":"));
-    return isTyped ? command(line.slice(2)) : element("p", { class: "diagnosis__when" }, line.slice(2));
+  return lines.map((line) => {
+    const [sign] = line.split(" ", 1), text = line.slice(sign.length + 1);
+    return sign === "#" ? element("p", { class: "command-for" }, text) : command(text);
   });
 }
 
