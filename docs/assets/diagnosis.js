@@ -148,7 +148,7 @@ function command(line) {
 function commands({ change: lines }) {
   return lines.map((line) => {
     const [sign] = line.split(" ", 1), text = line.slice(sign.length + 1);
-    return sign === "#" ? element("p", { class: "command-for" }, text) : command(text);
+    return sign === "#" ? element("p", { class: "block-label" }, text) : command(text);
   });
 }
 
@@ -156,7 +156,7 @@ function commands({ change: lines }) {
 function linesOf(cause) {
   if (isCommand(cause)) return commands(cause);
   const shown = element("pre", { class: "example" }, element("code", {}, ...diff(cause.change)));
-  return [element("p", {}, "An example:"), shown];
+  return [element("p", { class: "block-label" }, "An example:"), shown];
 }
 
 /** Where it failed, such as "train.py, line 31, in main". */
@@ -292,7 +292,7 @@ export function summary(catalog, diagnosis) {
   const { says, causes, culprits, ask } = diagnosis, [first] = causes;
   const heading = first && `${howLikely(diagnosis)}: ${catalog.causes[firstId(diagnosis)].title}.`;
   const line = first && isOpen(catalog, diagnosis) ? inOneLine(catalog, diagnosis, first) : heading;
-  return `${says} ${culprits.length > 1 ? choice(culprits) : (line ?? ask)}`.replaceAll("`", "");
+  return [says, culprits.length > 1 ? choice(culprits) : (line ?? ask)].filter(Boolean).join(" ").replaceAll("`", "");
 }
 
 function form(text) {

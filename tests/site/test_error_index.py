@@ -175,7 +175,7 @@ def test_the_likeliest_cause_has_its_lines_and_its_check_and_the_others_are_rows
         likely = explain(message.texts[0]["text"]).causes
         shown = [words for cause in likely[:1] for words in lines_of(cause.cause)]
         assert [pre.get_text() for pre in article.select("pre.example, .command pre")] == shown
-        assert bool(article.select("pre.example")) == bool(article.find("summary", string="An example"))
+        assert bool(article.select("pre.example")) == bool(article.find("p", string="An example:"))
         for cause in (first.cause for first in likely[:1]):
             assert words(article.select_one("h2.cause")).endswith(f": {cause.title.replace('`', '')}")
             assert f"Check first: {cause.confirm.replace('`', '')}" in words(article)
