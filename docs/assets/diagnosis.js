@@ -169,11 +169,11 @@ function command(line, label = line) {
   return element("div", { class: "command" }, element("pre", {}, element("code", {}, line)), element("button", copies, "Copy"));
 }
 
-/** Commands, each to be copied by itself, below what the catalog says of them: which system it is for, what it shows. */
+/** Commands, each to be copied by itself, below what the catalog says of them: which alternative it is, what it shows. */
 function commands({ change: lines }) {
-  return lines.map((line, at) => {
-    const isTyped = line.startsWith("$ ") || (lines[at - 1]?.startsWith("#") && lines[at - 1].endsWith(":"));
-    return isTyped ? command(line.slice(2)) : element("p", { class: "diagnosis__when" }, line.slice(2));
+  return lines.map((line) => {
+    const [sign] = line.split(" ", 1), text = line.slice(sign.length + 1);
+    return sign === "#" ? element("p", { class: "block-label" }, text) : command(text);
   });
 }
 
@@ -181,7 +181,7 @@ function commands({ change: lines }) {
 function linesOf(cause) {
   if (isCommand(cause)) return commands(cause);
   const shown = element("pre", { class: "example" }, element("code", {}, ...diff(cause.change)));
-  return [element("p", {}, "An example:"), shown];
+  return [element("p", { class: "block-label" }, "An example:"), shown];
 }
 
 /** Where it failed, such as "train.py, line 31, in main". */
@@ -318,7 +318,7 @@ export function summary(catalog, diagnosis) {
   if (owner) return `${says} ${owner.says}`.replaceAll("`", "");
   const heading = first && `${howLikely(diagnosis)}: ${catalog.causes[firstId(diagnosis)].title}.`;
   const line = first && isOpen(catalog, diagnosis) ? inOneLine(catalog, diagnosis, first) : heading;
-  return `${says} ${culprits.length > 1 ? choice(culprits) : (line ?? ask)}`.replaceAll("`", "");
+  return [says, culprits.length > 1 ? choice(culprits) : (line ?? ask)].filter(Boolean).join(" ").replaceAll("`", "");
 }
 
 function form(text) {

@@ -5,7 +5,7 @@
 import { answer, widest } from "./doctor/answer.js";
 import { use } from "./doctor/calls.js";
 import { inLibrary, packageOf } from "./doctor/libraries.js";
-import { clean, first, lines, squeezed, WINDOW } from "./doctor/normalise.js";
+import { clean, first, lines, squeezed, typed, WINDOW } from "./doctor/normalise.js";
 import { tell } from "./doctor/tell.js";
 import { readTraceback } from "./doctor/traceback.js";
 import { ways } from "./doctor/ways.js";
@@ -14,7 +14,7 @@ import { nameOfOwner, owner } from "./doctor/whose.js";
 /** What PyTorch is saying in `text`, and why, by the parsed catalog.json. Any text will do. */
 export function explain(catalog, text) {
   use(catalog);
-  const found = read(compiled(catalog), text.slice(-WINDOW));
+  const found = read(catalog, text.slice(-WINDOW));
   const [nobody, nowhere] = [{ culprits: [], tell: "", ways: [], owner: null }, { place: null, other: null, ask: "" }];
   const nothing = { message: null, reads: {}, causes: [], ...nobody, ...nowhere };
   if (!found) return { ...nothing, says: NOT_BLANK.test(text) ? UNKNOWN : EMPTY, ask: WHOLE };
@@ -72,7 +72,8 @@ const METHOD = /^wrapper_(?:(?:CUDA|XPU|NPU|HPU|MPS|PrivateUse1|Sparse\w{1,20}|C
 const ACCELERATOR = /cuda|gpu|mps|xpu|npu|hpu|mtia|hip|xla|privateuse|^[0-9]{1,3}$/u;
 
 /** The last message about devices in `text`, else the last error known to be about something else, else null. */
-function read({ messages, glued, other }, text) {
+function read(catalog, text) {
+  const { messages, glued, other } = compiled(catalog);
   const window = lines(clean(text));
   const pieces = window.map(squeezed);
   const [joined, unbroken] = [pieces.join(" "), pieces.join("")];
@@ -81,7 +82,24 @@ function read({ messages, glued, other }, text) {
   const longer = lastMessage(glued, unbroken, unbroken.replaceAll(" ", ""));
   const better = longer && (!found || (longer.message !== found.message && contains(longer, found)));
   if (better) return reading(window, pieces, "", longer);
-  return found ? reading(window, pieces, " ", found) : lastOther(other, joined);
+  if (found) return reading(window, pieces, " ", found);
+  const [small, parts] = typed(joined, catalog.asking);
+  const about = lastOther(inAnyCase(other, small), small);
+  const guessed = lastMessage(inAnyCase(messages, small), small, small) ?? (about ? null : fragment(catalog, small, parts));
+  return guessed ? reading(window, pieces, " ", guessed) : (lastOther(other, joined) ?? about);
+}
+
+/** The message of which the words are a part; the whole text is the match. */
+function fragment({ messages, phrases }, small, parts) {
+  const [found] = parts.flatMap((part) => phrases.find(([, phrase]) => phrase.includes(part)) ?? []);
+  return found >= 0 ? { message: messages[found], match: [small], start: 0, end: small.length } : null;
+}
+
+/** Patterns that ignore capitals, of those that may match; `torch.cuda` alone is no type without a device. */
+function inAnyCase(patterns, small) {
+  const any = ({ source }) => new RegExp(source.replaceAll("[A-Z]\\w{1,24}", "$&(?![.\\w])"), "gi");
+  const possible = patterns.filter(({ needle }) => small.includes(needle.toLowerCase()));
+  return possible.map((each) => ({ ...each, needle: "", pattern: any(each.pattern) }));
 }
 
 const contains = (longer, shorter) => longer.match[0].replaceAll(" ", "").includes(shorter.match[0].replaceAll(" ", ""));

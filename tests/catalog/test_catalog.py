@@ -304,6 +304,8 @@ MISTAKES = [
     ("no lines at all", "causes.toml", "before = '''\n$ flux --old\nflux = old_flux(1)\n'''\n", "", "old_flux", "after", "give before and after"),
     ("lines beside commands", "causes.toml", 'confirm = "Print', "commands = '$ flux'\nconfirm = \"Print", "old_flux", "before", "commands are shown instead"),
     ("a command without its sign", "causes.toml", 'confirm = "Print', "commands = 'flux'\nconfirm = \"Print", "old_flux", "commands", "begin each line with $"),
+    ("an alternative alone", "causes.toml", 'confirm = "Print', "commands = '''* now\n$ flux'''\nconfirm = \"Print", "old_flux", "commands", "one alternative is none"),
+    ("an alternative without a command", "causes.toml", 'confirm = "Print', "commands = '''* now\n* later\n$ flux'''\nconfirm = \"Print", "old_flux", "commands", "and the commands below it"),
     ("many commands", "causes.toml", 'confirm = "Print', 'commands = """\n' + "$ flux\n" * 11 + '"""\nconfirm = "Print', "old_flux", "commands", "and this has 11"),
     ("commands for no shell", "causes.toml", 'confirm = "Print', "commands = '# flux'\nconfirm = \"Print", "old_flux", "commands", "no line is for a shell"),
     ("commands that no page explains", "causes.toml", 'link = "https://example.org/fluxes"', "commands = '$ flux'", "old_flux", "link", "missing"),

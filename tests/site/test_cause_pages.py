@@ -44,6 +44,13 @@ def plain(text):
     return " ".join(text.replace("`", "").split())
 
 
+def lines_of(cause):
+    """What a page shows in blocks: each command in its own, or all lines of an example in one."""
+    if cause.commands:
+        return [line.partition(" ")[2] for line in cause.steps if not line.startswith("# ")]
+    return ["\n".join(change(cause)).rstrip() + "\n"]
+
+
 def test_each_cause_has_a_page_and_the_list_leads_to_all_of_them(site):
     assert set(site.causes) == {"causes/", *(place(cause) for cause in CAUSES.values())}
     links = [(str(link["href"]), words(link)) for link in site.page("causes/").select("article .rows a")]
@@ -57,7 +64,9 @@ def test_a_page_has_the_lines_to_change_why_and_the_check(articles):
         article = articles[cause.id]
         assert words(article.select_one("h1")) == plain(cause.title)
         assert article.select_one("h1")["id"] == cause.id
-        assert [pre.get_text() for pre in article.select("pre")] == ["\n".join(change(cause)).rstrip() + "\n"]
+        assert [pre.get_text() for pre in article.select("pre")] == lines_of(cause)
+        said = [line.removeprefix("# ") for line in cause.steps if line.startswith("# ")]
+        assert [words(line) for line in article.select(".block-label")] == (said or ["An example:"])
         assert plain(cause.why) in words(article)
         assert f"Check: {plain(cause.confirm)}" in words(article)
         assert not cause.link or article.select_one(f"a[href='{cause.link}']")
@@ -88,7 +97,7 @@ def test_a_fold_of_messages_hides_more_than_one(articles):
 
 
 def test_the_picture_of_a_failure_stands_below_the_lines_to_change(site, articles):
-    drawn = {name: article.select_one("pre.change + .cause-picture > svg") for name, article in articles.items()}
+    drawn = {name: article.select_one("pre.example + .cause-picture > svg") for name, article in articles.items()}
     assert {name for name, svg in drawn.items() if svg} == set(FAILURES) - {"two-tensors"}
     for name, svg in drawn.items():
         if svg:
@@ -113,15 +122,17 @@ def test_a_case_and_its_wider_cause_lead_to_each_other(articles):
             assert articles[case.within].select_one(f"#cases + .rows a[href='../{case.id}/']")
 
 
-def test_the_title_is_the_cause_in_plain_words_and_the_description_the_fix(site):
+def test_the_title_is_the_cause_in_plain_words_and_the_description_begins_with_it(site):
     descriptions = set()
     for cause in CAUSES.values():
         head = BeautifulSoup(site.read(f"{place(cause)}index.html").partition("</head>")[0], "html.parser")
         assert head.title.get_text() == f"{plain(cause.title)} - Same Device"
-        descriptions.add(head.select_one("meta[name=description]")["content"])
+        description = str(head.select_one("meta[name=description]")["content"])
+        assert description.startswith(plain(cause.title))
+        descriptions.add(description)
         assert head.select_one("link[rel=canonical]")["href"] == f"{ADDRESS}{place(cause)}"
     assert len(descriptions) == len(CAUSES)
-    assert all(description.startswith("Fix: ") and 40 < len(description) < 250 for description in descriptions)
+    assert all(60 < len(description) <= 220 for description in descriptions)
 
 
 def test_the_sitemap_has_the_pages_and_the_search_leaves_them_to_entries_of_its_own(site):

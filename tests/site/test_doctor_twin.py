@@ -1,5 +1,6 @@
 """The doctor in the browser finds in every text what `samedevice.explain` finds."""
 
+import itertools
 import random
 import re
 import warnings
@@ -9,6 +10,7 @@ from pathlib import Path
 from tests.doctor.test_live_and_pasted import COMPUTED, CREATED, FOLLOWING, INDEXED
 from tests.doctor.text.test_failing_line import CASES, FRAME, LIBRARY, paste
 from tests.doctor.text.test_failing_line import FILE as LINES
+from tests.doctor.text.test_typed import CAPITALS, PROSE, QUERIES
 from tests.site.pasted import AWKWARD
 
 from drawn_lines.cases import cases
@@ -89,6 +91,11 @@ def test_the_page_finds_what_python_finds_in_tracebacks_of_every_form(visit):
     )
     assert len(texts) > 20
     assert differences(visit(), texts) == {}
+
+
+def test_the_page_finds_what_python_finds_in_what_is_typed(visit):
+    texts = [*itertools.chain.from_iterable(QUERIES.values()), *PROSE, "\u017found at lea\u017ft two devices", "\u0130"]
+    assert differences(visit(), dict(enumerate(form(text) for text in texts for form in [str, *CAPITALS]))) == {}
 
 
 def test_the_awkward_pastes_reach_messages_other_errors_places_and_nothing():

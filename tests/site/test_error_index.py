@@ -9,11 +9,11 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
 from tests.site.conftest import ADDRESS
+from tests.site.test_cause_pages import lines_of
 
 from samedevice import explain
 from samedevice.catalog import load
 from samedevice.doctor.catalog_json import exported
-from samedevice.doctor.outline import change
 from samedevice.doctor.pages.message_causes import Causes, Row
 from site_build.error_pages import _description
 from site_build.escaping import escaped, fence, sentences
@@ -120,10 +120,16 @@ def test_a_page_is_at_most_45_kb_and_the_list_of_all_messages_60(site):
         assert (site.folder / path / "index.html").stat().st_size <= most * 1000, path
 
 
-def test_the_longest_titles_and_fix_fit_a_description():
-    message = dataclasses.replace(MESSAGES["SD001"], title="long " * 30)
-    cause = dataclasses.replace(load().causes["input_not_moved"], title="long " * 12, after="long = long\n" * 10)
-    assert 200 < len(_description(message, Causes("", Row(cause, ""), []))) <= 220
+def test_a_description_has_the_sentences_that_fit_and_the_titles_whatever_their_length():
+    message, cause = MESSAGES["SD001"], load().causes["input_not_moved"]
+    for why, end in [("It is so. " * 30, "It is so."), (f"It is {'so ' * 90}long.", "stayed on the CPU.")]:
+        row = Row(dataclasses.replace(cause, why=why), "")
+        described = _description(message, Causes("", row, []))
+        assert described.startswith(f"SD001: {message.title}. Most likely: The batch stayed on the CPU.")
+        assert described.endswith(end)
+        assert len(described) <= 220
+    long = dataclasses.replace(message, title="long " * 60)
+    assert _description(long, Causes("", Row(cause, ""), [])).endswith("Most likely: The batch stayed on the CPU.")
 
 
 def listed(article):
@@ -167,8 +173,9 @@ def test_the_likeliest_cause_has_its_lines_and_its_check_and_the_others_are_rows
     for message in MESSAGES.values():
         article = articles[message.id]
         likely = explain(message.texts[0]["text"]).causes
-        changes = [pre.get_text() for pre in article.select("pre.change")]
-        assert changes == ["\n".join(change(cause.cause)).rstrip() + "\n" for cause in likely[:1]]
+        shown = [words for cause in likely[:1] for words in lines_of(cause.cause)]
+        assert [pre.get_text() for pre in article.select("pre.example, .command pre")] == shown
+        assert bool(article.select("pre.example")) == bool(article.find("p", string="An example:"))
         for cause in (first.cause for first in likely[:1]):
             assert words(article.select_one("h2.cause")).endswith(f": {cause.title.replace('`', '')}")
             assert f"Check first: {cause.confirm.replace('`', '')}" in words(article)

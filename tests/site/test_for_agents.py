@@ -139,7 +139,7 @@ def test_pages_below_a_list_say_the_way_to_them(facts, lessons):
         assert [step["position"] for step in way["itemListElement"]] == [1, 2, 3]
 
 
-def test_the_title_of_an_errors_page_is_the_message_and_its_description_has_the_fix(heads):
+def test_the_title_of_an_errors_page_is_the_message_and_its_description_the_cause(heads):
     for message in load().messages.values():
         page = heads[f"errors/{message.id.lower()}/"]
         title, _, rest = page.title.get_text().partition(f" ({message.id})")
@@ -147,7 +147,7 @@ def test_the_title_of_an_errors_page_is_the_message_and_its_description_has_the_
         words = " ".join(message.texts[0]["text"].replace("`", "'").split())
         assert words.startswith(title.removesuffix(" …")), message.id
     sd001 = heads["errors/sd001/"].select_one("meta[name=description]")["content"]
-    assert "Fix: x, y = x.to(device), y.to(device)" in sd001
+    assert "Most likely: The batch stayed on the CPU. model.to(device) moves" in sd001
 
 
 def test_no_two_pages_have_the_same_title_or_description(heads):

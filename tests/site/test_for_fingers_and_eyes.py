@@ -42,10 +42,10 @@ def test_the_button_below_a_diff_copies_the_lines_as_they_are_to_be(with_clipboa
     assert box.page.evaluate(CLIPBOARD) == "\n".join(line.rstrip("\n")[2:] for line in lines)
     assert copy.bounding_box()["height"] >= 32
     box.page.goto(f"{address}errors/sd001/")
-    box.page.get_by_role("button", name="Copy the fixed").first.click()
+    box.page.get_by_role("button", name="Copy the example").first.click()
     expect(box.page.get_by_text("Copied to clipboard")).to_be_visible()
     copied = box.page.evaluate(CLIPBOARD)
-    change = box.page.locator("pre.change").first
+    change = box.page.locator("pre.example").first
     assert change.locator("ins").first.text_content().rstrip("\n")[2:] in copied.split("\n")
     assert not {line.rstrip("\n")[2:] for line in change.locator("del").all_text_contents()} & set(copied.split("\n"))
 

@@ -104,7 +104,7 @@ def test_a_phone_shows_pictures_code_and_headings_whole(visit, path, pictures):
 
 def test_the_cause_and_the_line_to_change_are_on_a_phones_first_two_screens(visit):
     page = visit("errors/sd001/", width=360)
-    change = page.locator("pre.change").first.bounding_box()
+    change = page.locator("pre.example").first.bounding_box()
     assert change["y"] + change["height"] < 800
 
 

@@ -96,7 +96,7 @@ def test_a_figure_of_a_card_stands_beside_its_label(visit):
 
 def test_a_long_line_of_a_diff_goes_on_to_the_right_of_where_its_code_begins(visit):
     page = visit("errors/sd031/", width=PHONE)
-    lefts = page.locator(".change ins.deep-4").first.evaluate(
+    lefts = page.locator(".example ins.deep-4").first.evaluate(
         """line => {
             const range = document.createRange();
             range.setStart(line.firstChild, line.textContent.search(/[^+ ]/));

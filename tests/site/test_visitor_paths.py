@@ -101,7 +101,7 @@ def test_from_the_top_of_a_lesson_its_fix_is_a_swipe_away_at_most(visitor, addre
 @pytest.mark.parametrize("error", ["sd001", "sd020", "sd050"])
 def test_from_the_top_of_an_errors_page_its_likeliest_fix_is_a_swipe_away_at_most(visitor, address, error):
     visitor.page.goto(f"{address}errors/{error}/")
-    visitor.look_for(visitor.page.locator(".change ins").first)
+    visitor.look_for(visitor.page.locator(".example ins").first)
     assert visitor.taps == 0
     assert visitor.swipes <= 1
 

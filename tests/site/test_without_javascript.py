@@ -62,7 +62,7 @@ def test_on_a_laptop_navigation_and_links_lead_from_the_message_to_its_fix(visit
     page = visit("", java_script_enabled=False)
     page.locator("noscript").get_by_role("link", name="All errors").click()
     page.locator("article a[href='sd001/']").click()
-    expect(page.locator("article .change, article .language-diff").first).to_be_visible()
+    expect(page.locator("article .example, article .language-diff").first).to_be_visible()
     page.locator("nav.md-path").get_by_role("link").last.click()
     page.wait_for_url("**/errors/")  # the page that is left has the tabs, too
     page.locator("nav.md-tabs").get_by_role("link", name="Reference").click()

@@ -64,7 +64,7 @@ def _changed(section, culprit=None):
     if section.example:
         return [section.heading, EXAMPLE, *section.example]
     if culprit is None:
-        return [section.heading, *(re.sub("^[$#] ", "", line) for line in section.change)]
+        return [section.heading, *(line.partition(" ")[2] for line in section.commands)]
     own = [f"  {line}" for edit in culprit.edits if edit.action == "before" for line in edit.old.split("\n")]
     at = section.change.index(ONCE) if ONCE in section.change else len(section.change)
     return [section.heading, *section.change[:at], *own, *section.change[at:]]

@@ -9,7 +9,7 @@ from mkdocs.structure.files import Files
 from samedevice.catalog import Cause, load
 from samedevice.doctor.pages.message_causes import Causes, cases_of, messages_of
 from site_build.failure_pictures import FAILURES, failure_picture
-from site_build.front_matter import beginning, fix_in_words, front_matter
+from site_build.front_matter import described, front_matter
 from site_build.templating import templates
 
 INDEX = "causes/index.md"
@@ -44,7 +44,7 @@ def _page(cause: Cause, site: Files, causes: dict[str, Causes]) -> str:
         templates()
         .get_template("catalog/cause.md.jinja")
         .render(
-            front_matter=front_matter(title, _description(cause)),
+            front_matter=front_matter(title, described([cause.title], cause.why)),
             cause=cause,
             picture=failure_picture(cause.id) if cause.id in FAILURES else None,
             lesson=load().lessons[cause.lesson] if lesson else None,
@@ -54,10 +54,6 @@ def _page(cause: Cause, site: Files, causes: dict[str, Causes]) -> str:
             others=messages[named:],
         )
     )
-
-
-def _description(cause: Cause) -> str:
-    return f"Fix: {fix_in_words(cause, 90)} ({beginning(cause.why.replace('`', ''), 110)})"
 
 
 def _index_page() -> str:

@@ -11,10 +11,9 @@ from samedevice.catalog import Message, load
 from samedevice.doctor.pages.message_causes import Causes
 from samedevice.doctor.pages.wordings import wordings
 from site_build.escaping import escaped, sentences
-from site_build.front_matter import beginning, fix_in_words, front_matter
+from site_build.front_matter import beginning, described, front_matter
 from site_build.templating import templates
 
-_DESCRIPTION = 220  # characters: search engines show no more
 _SOURCE = re.compile(r"(?<![\w/])(?:aten|c10|torch|torchgen)/[\w./-]+\.\w+")  # a file of PyTorch's repository
 _MAIN = "https://github.com/pytorch/pytorch/blob/main/"
 _GONE = {  # from there, since the message was of use
@@ -54,11 +53,11 @@ def _page(message: Message, causes: Causes) -> str:
 
 
 def _description(message: Message, causes: Causes) -> str:
+    named = f"{message.id}: {message.title}"
     if causes.first is None:
-        return f"{beginning(message.title, 100)}: what PyTorch means, the causes, and for each the lines to change."
+        return described([named], f"{causes.says} This page says what PyTorch means, and lists the causes.")
     cause = causes.first.cause
-    likely = f"{beginning(message.title, 80)} ({message.id}). Most likely: {beginning(cause.title, 60)}. Fix: "
-    return likely + fix_in_words(cause, min(70, _DESCRIPTION - len(likely)))
+    return described([named, f"Most likely: {cause.title}"], cause.why)
 
 
 def _breakable(title: str) -> str:

@@ -101,7 +101,7 @@ def _catalog(config: MkDocsConfig) -> dict[str, Any]:
                 "check": cause.confirm,
                 "before": cause.before,
                 "after": cause.after,
-                "commands": cause.commands,
+                "commands": "\n".join(cause.steps),
                 "lesson": f"{site}notebooks/{cause.lesson}/",
             }
             for cause in catalog.causes.values()

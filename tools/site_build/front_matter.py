@@ -4,9 +4,10 @@ import html
 import json
 import re
 import textwrap
+from collections.abc import Iterable
 
-from samedevice.catalog import Cause
-from samedevice.doctor.outline import change
+_DESCRIPTION = 220  # characters: search engines show no more
+_BETWEEN_SENTENCES = re.compile(r"(?<=[.!?]) (?=(?:[^`]*`[^`]*`)*[^`]*$)")  # never inside code
 
 
 def front_matter(title: str, description: str) -> str:
@@ -21,13 +22,20 @@ def beginning(text: str, width: int) -> str:
     return textwrap.shorten(text.replace("`", "'"), width, placeholder=" …")
 
 
-def fix_in_words(cause: Cause, width: int) -> str:
-    """Return the lines that a fix adds, or the commands to run, on one line of at most so many characters.
+def described(first: Iterable[str], more: str) -> str:
+    """Return whole sentences, as a search engine shows them: without backticks, and none that was cut.
 
-    >>> from samedevice.catalog import load
-    >>> fix_in_words(load().causes["model_not_moved"], 60)
-    'model = build_model().to(device)'
+    Args:
+        first: titles and sentences that the description begins with, however long; each gets its full stop.
+        more: sentences, of which it has as many as there is room for.
+
+    Example:
+        >>> described(["The batch stayed on the CPU"], f"`x.to(a. b)` returns a copy. {'It is long. ' * 30}")[:70]
+        'The batch stayed on the CPU. x.to(a. b) returns a copy. It is long. It'
     """
-    lines = [line[2:].strip() for line in change(cause) if line.startswith(("+ ", "$ "))]
-    without_comments = [re.sub(r"\s*(?<!\S)#.*", "", line) for line in lines]
-    return beginning("; ".join(filter(None, without_comments)), width)
+    text = " ".join(part if part.endswith((".", "?", "!")) else f"{part}." for part in first)
+    for sentence in _BETWEEN_SENTENCES.split(more.strip()):
+        if len(text) + 1 + len(sentence.replace("`", "")) > _DESCRIPTION:
+            break
+        text = f"{text} {sentence}"
+    return " ".join(text.replace("`", "").split())

@@ -10,7 +10,7 @@ from pathlib import Path
 _IMPORT = re.compile(r'^import \{ ([^}]+) \} from "\./(?:doctor/)?([\w-]+)\.js";\n', re.M)
 _LEFT = re.compile(r'from\s*"\./([^"]+)"')
 _EXPORT = re.compile("^export ", re.M)
-_INDENT = re.compile("^ +", re.M)  # no text of the doctor's has several lines
+_INDENT = re.compile(r"\n\s+")  # with empty lines before it; no text of the doctor's has several lines
 _LOADED = "normalise"  # the page has it by then
 
 
@@ -51,7 +51,7 @@ def joined(entry: str, modules: dict[str, str]) -> str:
             f"The doctor imports {', '.join(left)} in a form that cannot be joined."
             ' Write it in one line: import { name } from "./module.js";'
         )
-    return _INDENT.sub("", text)
+    return _INDENT.sub("\n", text)
 
 
 def _local(source: str) -> str:

@@ -64,7 +64,7 @@ class _Twin(HTMLParser):
         elif tag == "pre":
             self.end_block()
             self.pre = []
-            self.code = "" if {"output", "change"} & set(classes) else self.code
+            self.code = "" if {"output", "example"} & set(classes) else self.code
         elif tag in _HEADINGS:
             self.end_block()
             self.before = _HEADINGS[tag]

@@ -46,3 +46,17 @@ export const squeezed = (line) => line.trim().replace(/ +/gu, " ");
 export const first = (count, text) =>
   text.length <= count ? text : [...text.slice(0, 2 * count)].slice(0, count).join("");
 export const last = (count, text) => (text.length <= count ? text : [...text.slice(-2 * count)].slice(-count).join(""));
+
+// ---- typed.py
+
+const TYPED = 300, LEAST = 5; // characters of a text that may be typed, in any capitals or in part; words of a part
+const DEVICE = /\b(?:cuda|cpu|gpu|mps|xpu)\b/gu; // any is the same word
+
+/** A short text in small letters, and its words, if they may be a part of a message: all, or all but those of a question. */
+export function typed(text, asking) {
+  if ([...text].length > TYPED) return ["", []];
+  const small = text.replace(/[A-Z]/gu, (letter) => letter.toLowerCase());
+  const words = (small.replace(DEVICE, "x").match(/[a-z]+/gu) ?? []).join(" ");
+  const parts = [words, words.replace(new RegExp(asking, "gu"), "")];
+  return [small, parts.filter((part) => part.split(" ").length >= LEAST).map((part) => ` ${part} `)];
+}

@@ -137,7 +137,8 @@ class Cause:
 
     `before` and `after` are the same lines, failing and fixed. A test runs `setup` and `before` on simulated GPUs and
     expects the message `raises`, then `setup` and `after` without an error; `unraised` says why it cannot. Where no
-    line of a program is the fix, `commands` are shown instead: each line begins with "$ " for a shell, or with "# ".
+    line of a program is the fix, `commands` are shown instead: each line begins with "$ " for a shell, ">>> " for a
+    program, "# " to say what the next ones are for, or "* " to name one of several alternatives.
     `confirm` says how to check that it is this cause, and `sign` in a few words what the check shows if it is: a row of
     a list has no room for more. `confirm_read` says the first of a tensor or a module that was read from
     the reader's own line; `{name}` in it stands for what the line calls it.
@@ -164,6 +165,16 @@ class Cause:
     within: str = ""
     confirm_read: str = ""
     between: list[str] = field(default_factory=list)
+
+    @property
+    def steps(self) -> list[str]:
+        """The lines of `commands` as they are shown: alternatives begin with "# Either: " and "# Or: "."""
+        lines: list[str] = []
+        word = "Either"
+        for line in self.commands.strip("\n").split("\n") if self.commands else []:
+            lines.append(f"# {word}: {line[2:]}" if line.startswith("* ") else line)
+            word = "Or" if line.startswith("* ") else "Either" if line.startswith("# ") else word
+        return lines
 
 
 @dataclass(frozen=True)

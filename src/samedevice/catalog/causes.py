@@ -62,11 +62,7 @@ def _change(row: Row) -> Iterator[Mistake]:
         for key in ("before", "after"):
             if row.keys.get(key):
                 yield row.mistake(key, "leave it out: commands are shown instead")
-        for line in commands.splitlines():
-            if not line.startswith(("$ ", "# ")):
-                yield row.mistake("commands", f"begin each line with $ for a shell, or with #: {line}")
-        if not re.search(r"^\$ ", commands, re.M):
-            yield row.mistake("commands", "no line is for a shell: begin it with $")
+        yield from _commands(row, commands.splitlines())
         if not row.keys.get("link"):
             yield row.mistake("link", "missing: who runs commands reads first what they do")
     elif not before or not after:
@@ -75,6 +71,20 @@ def _change(row: Row) -> Iterator[Mistake]:
         yield row.mistake("after", "the same as before: nothing was changed")
     if ".cuda(" in after:
         yield row.mistake("after", "hard-codes a GPU: write .to(device), or .to(x.device) of a tensor x")
+
+
+def _commands(row: Row, lines: list[str]) -> Iterator[Mistake]:
+    """Yield what is wrong with commands: each line is of one kind, and an alternative has lines and is not alone."""
+    for line in lines:
+        if not line.startswith(("$ ", ">>> ", "# ", "* ")):
+            yield row.mistake("commands", f"begin each line with $ for a shell, >>> for a program, # or *: {line}")
+    kinds = "".join("c" if line.startswith(("$ ", ">>> ")) else line[:1] for line in lines)
+    if not re.search(r"^\$ ", "\n".join(lines), re.M):
+        yield row.mistake("commands", "no line is for a shell: begin it with $")
+    if re.search(r"\*(?!c)", kinds):
+        yield row.mistake("commands", "an alternative is a line that begins with *, and the commands below it")
+    if any(group.count("*") == 1 for group in kinds.split("#")):
+        yield row.mistake("commands", "one alternative is none: name two or more with *")
 
 
 def _lines(row: Row) -> Iterator[Mistake]:
@@ -87,8 +97,8 @@ def _lines(row: Row) -> Iterator[Mistake]:
         if lines and len(lines) not in _LENGTHS:
             yield row.mistake(key, f"a fix has {_LENGTHS[0]} to {_LENGTHS[-1]} lines, and this has {len(lines)}")
         for line in lines:
-            if len(line) > 80:
-                yield row.mistake(key, f"a line of {len(line)} characters; phones show 80: {line.strip()}")
+            if (shown := len(line) + 8 * line.startswith("* ")) > 80:  # "# Either: " stands before it
+                yield row.mistake(key, f"a line of {shown} characters; phones show 80: {line.strip()}")
 
 
 def _python(code: str) -> str | None:

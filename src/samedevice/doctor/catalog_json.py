@@ -6,6 +6,7 @@ from typing import Any
 from samedevice.catalog import load
 from samedevice.catalog.patterns import glued, javascript, needle
 from samedevice.doctor.outline import change, lesson_path
+from samedevice.doctor.text.typed import ASKING, phrases
 
 
 def exported() -> dict[str, Any]:
@@ -33,6 +34,8 @@ def exported() -> dict[str, Any]:
             }
             for message in catalog.messages.values()
         ],
+        "phrases": [(list(catalog.messages).index(message), phrase) for message, phrase in phrases()],
+        "asking": ASKING,
         "clues": [
             {
                 "pattern": javascript(clue.pattern),

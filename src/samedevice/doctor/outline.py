@@ -35,9 +35,9 @@ _REASONS = 3  # why we think that it is this cause, strongest first
 class Section:
     """One culprit or one cause: its heading, the lines to change, and labelled sentences.
 
-    `change` are the reader's own lines (each with "- ", "+ " or "  " before it) or commands, `example` the catalog's
-    lines. `line` says the cause in one line where there is no room for more. `first` is shown at once, and
-    `details` only where the reader asks for more.
+    `change` are the reader's own lines (each with "- ", "+ " or "  " before it), `commands` what to run, with lines
+    that say what for, and `example` the catalog's lines. `line` says the cause in one line where there is no room for
+    more. `first` is shown at once, and `details` only where the reader asks for more.
     """
 
     heading: str
@@ -46,6 +46,7 @@ class Section:
     first: list[tuple[str, str]]
     details: list[tuple[str, str]]
     example: list[str] = field(default_factory=list)
+    commands: list[str] = field(default_factory=list)
     line: str = ""
 
 
@@ -318,10 +319,11 @@ def _section(label: str, likely: LikelyCause, culprit: "Culprit | None" = None, 
     return Section(
         heading=f"{label}: {cause.title}",
         title=cause.title,
-        change=own or (change(cause) if cause.commands else []),
+        change=own,
         first=[*(reasons if culprit is None else []), ("Check", _check(cause, culprit)), *link],
         details=[*(reasons if culprit is not None else []), ("Why", cause.why), _lesson(cause)],
         example=change(cause) if is_example and not cause.commands else [],
+        commands=[] if own else cause.steps,
         # What speaks for it stands in the line too, where nothing of the reader's own is shown.
         line=" ".join([f"{label}: {cause.title}.", *(likely.because[:1] if label != "Or" else []), cause.sign]),
     )
@@ -344,8 +346,8 @@ def lesson_path(cause: Cause) -> str:
 
 
 def change(cause: Cause) -> list[str]:
-    """Compare `before` and `after` line by line: "- " goes, "+ " comes, "  " stays. Commands stay as they are."""
+    """Compare `before` and `after` line by line: "- " goes, "+ " comes, "  " stays. Commands are as they are shown."""
     if cause.commands:
-        return cause.commands.strip("\n").split("\n")
+        return cause.steps
     compared = difflib.ndiff(cause.before.strip("\n").split("\n"), cause.after.strip("\n").split("\n"))
     return [line.rstrip() for line in compared if not line.startswith("?")]

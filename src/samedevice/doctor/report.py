@@ -110,7 +110,7 @@ def _told_whole(width: int, section: Section) -> Iterator[list[_Line]]:
 
 
 def _lines_of(section: Section) -> list[str]:
-    return [EXAMPLE, *section.example] if section.example else section.change
+    return [EXAMPLE, *section.example] if section.example else section.commands or section.change
 
 
 def _split(parts: Outline) -> tuple[list[Section], list[Section]]:

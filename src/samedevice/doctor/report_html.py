@@ -66,7 +66,7 @@ def _at_once(section: Section) -> list[str]:
     return [
         f"<p><strong>{_marked(section.heading)}</strong></p>",
         *([_change(section.change)] if section.change else []),
-        *_example(section),
+        *map(_step, section.commands),
         *(_labelled(label, text) for label, text in section.first),
         *([f"<details><summary>Why this happens</summary>{details}</details>"] if details else []),
     ]
@@ -76,14 +76,17 @@ def _folded(section: Section, line: str) -> list[str]:
     return [
         f"<details><summary>{_marked(line)}</summary>",
         *([_change(section.change)] if section.change else []),
+        *map(_step, section.commands),
         *(_labelled(label, text) for label, text in [*section.first, *section.details]),
-        *_example(section),
+        *([f"<p>{EXAMPLE}</p>", _change(section.example)] if section.example else []),
         "</details>",
     ]
 
 
-def _example(section: Section) -> list[str]:
-    return [f"<p>{EXAMPLE}</p>", _change(section.example)] if section.example else []
+def _step(line: str) -> str:
+    """Write a command as a block of its own, to be copied alone, and what the next ones are for as a paragraph."""
+    sign, _, text = line.partition(" ")
+    return f"<p>{html.escape(text)}</p>" if sign == "#" else _code([text])
 
 
 def _ways(parts: Outline) -> list[str]:

@@ -42,7 +42,7 @@ def test_a_case_has_the_reasons_of_both(with_causes):
 def test_the_fix_of_commands_is_the_commands(with_causes):
     with_causes((CASE, 1))
     likely = explain(TEXT).causes[0]
-    assert likely.fix == likely.cause.commands
+    assert likely.fix == "\n".join(likely.cause.steps)
     assert all(f"    {line}" in str(explain(TEXT)) for line in likely.fix.strip().splitlines())
 
 

@@ -6,6 +6,7 @@ from samedevice.catalog import Cause, Message, load
 from samedevice.doctor.outline import change, lesson_path
 from samedevice.doctor.pages.message_causes import cases_of, causes_of, messages_of
 from samedevice.doctor.pages.paragraphs import block, heading, items, joined, paragraph
+from samedevice.doctor.report import EXAMPLE
 from samedevice.doctor.site_addresses import page_on_site
 
 
@@ -38,6 +39,7 @@ def about(cause: Cause, width: int, because: str = "") -> Iterator[str]:
         width: how many columns.
         because: why it is likely, where that is known.
     """
+    yield "" if cause.commands else EXAMPLE
     yield block(change(cause))
     yield paragraph(f"Why: {cause.why}", width)
     yield paragraph(f"Check: {cause.confirm}", width)

@@ -41,7 +41,7 @@ class LikelyCause:
     @property
     def fix(self) -> str:
         """The fixed lines, or the commands to run; `cause.before` has the lines as they fail."""
-        return self.cause.commands or self.cause.after
+        return "\n".join(self.cause.steps) or self.cause.after
 
     @property
     def lesson(self) -> str:

@@ -9,6 +9,7 @@ from samedevice.catalog import Message, Other
 from samedevice.doctor.text.match import Found, last_message, last_message_unbroken, last_other
 from samedevice.doctor.text.normalise import clean, lines, squeezed
 from samedevice.doctor.text.traceback import Frame, read_traceback
+from samedevice.doctor.text.typed import typed_message, typed_other
 
 WINDOW = 200_000  # characters read at once, from the end; the page reads one window
 _OVERLAP = 8_000  # no message is longer
@@ -103,6 +104,7 @@ def read(text: str) -> Reading | Other | None:
             unbroken = last_message_unbroken("".join(pieces))
             if unbroken and (found is None or (unbroken.entry is not found.entry and unbroken.holds(found))):
                 return _reading(window, pieces, "", unbroken)
+            found = found or typed_message(joined)
         if found and start > 0 and found.start < _OVERLAP:
             # Its traceback stands left of this window.
             window, pieces = _lines(text[max(0, start - WINDOW) : end])
@@ -111,7 +113,7 @@ def read(text: str) -> Reading | Other | None:
             return _reading(window, pieces, " ", found)
         other = other or last_other(joined)
         if start == 0:
-            return other
+            return other or typed_other(joined)
         end = start + _OVERLAP
 
 
