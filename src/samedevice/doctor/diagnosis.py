@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 from samedevice.catalog import Message, Other
 from samedevice.doctor.edits import Edit
 from samedevice.doctor.text.rank import LikelyCause
+from samedevice.doctor.text.read import OtherError
 from samedevice.doctor.text.traceback import Frame
 from samedevice.doctor.text.ways import Way
 
@@ -65,6 +66,8 @@ class Diagnosis:
         ways: of a text, what to run so that the tensor is named for certain, each with `.when` and `.command`.
         reads: what the message names: `argument`, `device`, `others`, `op`, as far as it does.
         place: the line of the traceback that failed, as far as can be told.
+        others: of a text, the other device errors that it holds, each with `.message` and `.place` (or None).
+        last: of a text, the line of an error of another kind that comes last in it, or "".
         other: an error that is not about devices, where the text holds one and no message, or a limit of a simulation.
         ask: what to paste for a surer answer, or "".
         note: what went wrong while the culprits were looked for, or "".
@@ -79,6 +82,8 @@ class Diagnosis:
     ways: tuple[Way, ...] = ()
     reads: Mapping[str, str] = field(default_factory=dict)
     place: Frame | None = None
+    others: tuple[OtherError, ...] = ()
+    last: str = ""
     other: Other | None = None
     ask: str = ""
     note: str = ""

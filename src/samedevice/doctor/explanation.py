@@ -117,6 +117,8 @@ def _of_reading(found: Reading | Other | None, error: str) -> Diagnosis:
         ways=ways(found, causes[0].cause) if causes else (),
         reads=found.reads,
         place=found.place,
+        others=found.others,
+        last=found.last,
         ask=message.ask or ("" if found.frames or _LOOKS_LIKE_A_TRACEBACK.search(error) else _TRACEBACK),
         text=error,
     )
@@ -166,7 +168,7 @@ def _of_exception(error: BaseException) -> Diagnosis:
         return elsewhere
     diagnoses = [(cause, _of_message(cause)) for cause in exceptions.chain(error)]
     error, diagnosis = next((pair for pair in diagnoses if pair[1].message), diagnoses[0])
-    diagnosis = limit(error, replace(diagnosis, ask="", culprits=(), tell="", ways=()))
+    diagnosis = limit(error, replace(diagnosis, ask="", culprits=(), tell="", ways=(), others=(), last=""))
     if diagnosis.message is None and diagnosis.other is None:
         with contextlib.suppress(Exception):  # the doctor's own fault must not hide the program's
             return known_difference(error, diagnosis)

@@ -2,7 +2,6 @@
 
 import functools
 import re
-from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
@@ -10,6 +9,7 @@ from samedevice.catalog import Message, Other, load
 from samedevice.catalog.patterns import glued, needle
 
 Entry = TypeVar("Entry")
+_FAMILY = 24  # characters
 
 
 class Found(NamedTuple, Generic[Entry]):
@@ -25,23 +25,29 @@ class Found(NamedTuple, Generic[Entry]):
     def end(self) -> int:
         return self.match.end()
 
+    @property
+    def family(self) -> str:
+        """How the message begins, as its shortened forms do."""
+        return self.match[0][:_FAMILY].lower()
+
     def holds(self, shorter: "Found[Entry]") -> bool:
         return shorter.match[0].replace(" ", "") in self.match[0].replace(" ", "")
 
 
-def last_message(line: str) -> Found[Message] | None:
-    """Return the message that ends last in `line`; of those that overlap, the one that begins first."""
+def messages(line: str) -> list[Found[Message]]:
+    """Return the messages in `line`, the one that ends last first; of those that overlap, the one that begins first."""
     words = set(line.split(" "))
-    return _last(
+    return _apart(
         [(order, pattern) for order, pattern in enumerate(_messages()) if pattern.may_match(line, words)], line
     )
 
 
 def last_message_unbroken(line: str) -> Found[Message] | None:
-    """Return the same for a line whose breaks were cut out, so that a space may be missing or too many."""
+    """Return the last one of a line whose breaks were cut out, so that a space may be missing or too many."""
     dense = line.replace(" ", "")
     patterns = enumerate(_messages())
-    return _last([(order, pattern) for order, pattern in patterns if pattern.dense in dense], line, broken=True)
+    found = _apart([(order, pattern) for order, pattern in patterns if pattern.dense in dense], line, broken=True)
+    return found[0] if found else None
 
 
 def last_other(line: str) -> Other | None:
@@ -90,14 +96,19 @@ def _matches(
     patterns: Sequence[tuple[int, _Pattern[Entry]]], line: str, broken: bool = False
 ) -> Iterator[Found[Entry]]:
     for order, pattern in patterns:
-        for match in deque(_compiled(pattern.text, broken).finditer(line), maxlen=1):
+        for match in _compiled(pattern.text, broken).finditer(line):
             yield Found(pattern.entry, order, match)
 
 
-def _last(patterns: Sequence[tuple[int, _Pattern[Entry]]], line: str, broken: bool = False) -> Found[Entry] | None:
-    found = list(_matches(patterns, line, broken))
-    if not found:
-        return None
-    last = max(found, key=lambda match: match.end)
-    overlapping = [match for match in found if match.end > last.start]
-    return min(overlapping, key=lambda match: (match.start, match.order))
+def _apart(patterns: Sequence[tuple[int, _Pattern[Entry]]], line: str, broken: bool = False) -> list[Found[Entry]]:
+    apart: list[Found[Entry]] = []
+    rest = sorted(_matches(patterns, line, broken), key=lambda match: (match.end, -match.order))
+    while rest:
+        last = rest[-1]
+        overlapping = []
+        while rest and rest[-1].end > last.start:
+            overlapping.append(rest.pop())
+        apart.append(min(overlapping, key=lambda match: (match.start, match.order)))
+        while rest and rest[-1].end > apart[-1].start:
+            rest.pop()
+    return apart
