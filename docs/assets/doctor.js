@@ -4,26 +4,28 @@
 
 import { answer, widest } from "./doctor/answer.js";
 import { use } from "./doctor/calls.js";
-import { clean, first, lines, squeezed, WINDOW } from "./doctor/normalise.js";
+import { lastError } from "./doctor/last-error.js";
+import { clean, first, lines, matched, squeezed, WINDOW } from "./doctor/normalise.js";
+import { isInPassing, isQuoted, passedOver } from "./doctor/standing.js";
 import { tell } from "./doctor/tell.js";
-import { inLibrary, packageOf, readTraceback } from "./doctor/traceback.js";
+import { inLibrary, nearest, packageOf, readTraceback } from "./doctor/traceback.js";
 import { ways } from "./doctor/ways.js";
 
 /** What PyTorch is saying in `text`, and why, by the parsed catalog.json. Any text will do. */
 export function explain(catalog, text) {
   use(catalog);
   const found = read(compiled(catalog), text.slice(-WINDOW));
-  const [nobody, nowhere] = [{ culprits: [], tell: "", ways: [] }, { place: null, other: null, ask: "" }];
+  const [nobody, nowhere] = [{ culprits: [], tell: "", ways: [] }, { place: null, others: [], last: "", other: null, ask: "" }];
   const nothing = { message: null, reads: {}, causes: [], ...nobody, ...nowhere };
   if (!found) return { ...nothing, says: NOT_BLANK.test(text) ? UNKNOWN : EMPTY, ask: WHOLE };
   if (found.says) return { ...nothing, says: `This is not a device error. ${found.says}`, other: found };
-  const { message, reads, place } = found;
+  const { message, reads, place, others, last } = found;
   const says = saysOf(found);
   const ask = message.ask || (found.frames.length || LOOKS_LIKE_A_TRACEBACK.test(text) ? "" : TRACEBACK);
   const [causes, named] = answer(found, (reading, candidates) => rank(catalog, reading, candidates));
   const culprits = named.map((each) => readCulprit(each, found));
   const told = { culprits, tell: tellOf(culprits, named), ways: causes.length ? ways(catalog, found, causes[0].id) : [] };
-  return { message, reads, says, causes, ...told, place, other: null, ask };
+  return { message, reads, says, causes, ...told, place, others, last, other: null, ask };
 }
 
 function tellOf(culprits, named) {
@@ -66,32 +68,96 @@ const LINES_OF_TRACE = 600; // of these, in which clues are looked for
 const METHOD = /^wrapper_(?:(?:CUDA|XPU|NPU|HPU|MPS|PrivateUse1|Sparse\w{1,20}|Composite\w{1,40})_)?/u;
 const ACCELERATOR = /cuda|gpu|mps|xpu|npu|hpu|mtia|hip|xla|privateuse|^[0-9]{1,3}$/u;
 
-/** The last message about devices in `text`, else the last error known to be about something else, else null. */
+const OTHERS = 100, OF_A_MESSAGE = 10; // other messages that are looked at, the last ones: of all, and of one of them
+const BEFORE_OTHERS = 200, AFTER_OTHERS = 5, FAMILY = 24; // lines around them, and characters that shortened forms share
+
+/** The message about devices that `text` explains, else the last error known to be about something else, else null. */
 function read({ messages, glued, other }, text) {
-  const window = lines(clean(text));
-  const pieces = window.map(squeezed);
+  const window = lines(clean(text)), pieces = matched(window), over = passedOver(window);
   const [joined, unbroken] = [pieces.join(" "), pieces.join("")];
-  const found = lastMessage(messages, joined, joined);
+  const all = apart(messages, joined, joined), stands = within(window, pieces, " ");
+  const said = all.map(stands).filter(({ head }) => !isQuoted(head));
+  const found = said.find(({ head, from }) => !over.has(from) && !isInPassing(head)) ?? said[0];
   // A terminal may have broken the message inside a word: then it reads on only where the break is cut out.
-  const longer = lastMessage(glued, unbroken, unbroken.replaceAll(" ", ""));
-  const better = longer && (!found || (longer.message !== found.message && contains(longer, found)));
-  if (better) return reading(window, pieces, "", longer);
-  return found ? reading(window, pieces, " ", found) : lastOther(other, joined);
+  const [longer] = apart(glued, unbroken, unbroken.replaceAll(" ", ""));
+  const better = found ? longer && longer.message !== found.message && contains(longer, found) : longer && !all.length;
+  if (better) return { ...reading(window, within(window, pieces, "")(longer)), others: [], last: "" };
+  if (!found) return lastOther(other, joined);
+  const told = reading(window, found);
+  return { ...told, others: othersOf(window, said, found, told), last: lastError(window, found.to + 1, over) };
 }
 
 const contains = (longer, shorter) => longer.match[0].replaceAll(" ", "").includes(shorter.match[0].replaceAll(" ", ""));
 
-/** The message that ends last in `line`. Of those that overlap it: what begins first, then the catalog's order. */
-function lastMessage(patterns, line, searched) {
-  const found = [];
-  for (const { message, needle, pattern } of patterns) {
-    const match = searched.includes(needle) && [...line.matchAll(pattern)].at(-1);
-    if (match) found.push({ message, match, start: match.index, end: match.index + match[0].length });
+/** The messages in `line`, the one that ends last first. Of those that overlap it: what begins first, then the catalog's order. */
+function apart(patterns, line, searched) {
+  const rest = [], found = [];
+  patterns.forEach(({ message, needle, pattern }, order) => {
+    if (!searched.includes(needle)) return;
+    for (const match of line.matchAll(pattern))
+      rest.push({ message, match, order, start: match.index, end: match.index + match[0].length });
+  });
+  rest.sort((one, other) => one.end - other.end || other.order - one.order);
+  while (rest.length) {
+    const overlapping = [], { start } = rest.at(-1);
+    while (rest.at(-1)?.end > start) overlapping.push(rest.pop());
+    found.push(overlapping.reduce((one, other) => (other.start - one.start || other.order - one.order) < 0 ? other : one));
+    while (rest.at(-1)?.end > found.at(-1).start) rest.pop();
   }
-  if (!found.length) return null;
-  const latest = found.reduce((one, another) => (another.end > one.end ? another : one));
-  const overlapping = found.filter((one) => one.end > latest.start);
-  return overlapping.reduce((one, another) => (another.start < one.start ? another : one));
+  return found;
+}
+
+/** What gives a message its first line and its last, and what stands before it and after it in them. */
+function within(window, pieces, joint) {
+  const starts = [0];
+  for (const piece of pieces) starts.push(starts.at(-1) + piece.length + joint.length);
+  return (found) => {
+    const from = lastAtMost(starts, found.start), to = lastAtMost(starts, found.end - 1);
+    const head = pieces[from].slice(0, found.start - starts[from]), tail = pieces[to].slice(found.end - starts[to]);
+    return { ...found, from, to, head, tail };
+  };
+}
+
+/** The place of the last of some numbers in order that is at most `most`. */
+function lastAtMost(numbers, most) {
+  let [low, high] = [0, numbers.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (numbers[middle] <= most) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+/** The other messages, each once: it has a place of its own, or none and is no shortened form. */
+function othersOf(window, said, chosen, told) {
+  const name = (message, place) => [message.id, place?.file.split("/").at(-1) ?? "", place?.line ?? 0].join();
+  const family = ({ match }) => first(FAMILY, match[0]).toLowerCase();
+  const places = new Set([name(told.message, told.place)]), families = new Set([family(chosen)]), times = {}, others = [];
+  said.slice(0, OTHERS).forEach((found, number) => {
+    const { message, from, to } = found;
+    times[message.id] = (times[message.id] ?? 0) + 1;
+    if (found === chosen || times[message.id] > OF_A_MESSAGE) return;
+    const begins = number + 1 < said.length ? said[number + 1].to + 1 : 0;
+    const near = around(window, found, Math.max(begins, from - BEFORE_OTHERS), AFTER_OTHERS);
+    const place = placeOf(nearest(...near).frames);
+    if (places.has(name(message, place))) return;
+    places.add(name(message, place));
+    others.unshift({ message, place, family: family(found) });
+    if (place) families.add(family(found));
+  });
+  return others.filter((other) => other.place || !families.has(other.family)).map(({ message, place }) => ({ message, place }));
+}
+
+function placeOf(frames) {
+  const shown = frames.filter((frame) => frame.code);
+  return shown.findLast((frame) => !inLibrary(frame)) ?? shown.at(-1) ?? null;
+}
+
+/** The lines before a message from the one of number `start` on, and those after it. */
+function around(window, { from, to, head, tail }, start, after) {
+  const sides = [[...window.slice(start, from), head], [tail, ...window.slice(to + 1, to + 1 + after)]];
+  return sides.map((side) => side.map((line) => first(LINE, line)));
 }
 
 function lastOther(patterns, line) {
@@ -103,19 +169,10 @@ function lastOther(patterns, line) {
   return latest;
 }
 
-function reading(window, pieces, joint, { message, match, start, end }) {
-  const starts = [0];
-  for (const piece of pieces) starts.push(starts.at(-1) + piece.length + joint.length);
-  const from = starts.findLastIndex((begin) => begin <= start);
-  const to = starts.findLastIndex((begin) => begin < end);
-  const before = window.slice(Math.max(0, from - LINES_BEFORE), from);
-  const beside = [pieces[from].slice(0, start - starts[from]), pieces[to].slice(end - starts[to])];
-  const after = window.slice(to + 1, to + 1 + LINES_AFTER);
-  const left = [...before, beside[0]].map((line) => first(LINE, line));
-  const right = [beside[1], ...after].map((line) => first(LINE, line));
+function reading(window, found) {
+  const [left, right] = around(window, found, Math.max(0, found.from - LINES_BEFORE), LINES_AFTER);
   const { frames, ownLines } = readTraceback(left, right);
-  const shown = frames.filter((frame) => frame.code);
-  const place = shown.findLast((frame) => !inLibrary(frame)) ?? shown.at(-1) ?? null;
+  const shown = frames.filter((frame) => frame.code), place = placeOf(frames);
   // The frames inside the innermost of the user's own.
   const inner = frames.slice(frames.findLastIndex((frame) => !inLibrary(frame)) + 1);
   const below = inner.map((frame) => `${frame.file}\n${frame.code}`).join("\n");
@@ -123,7 +180,7 @@ function reading(window, pieces, joint, { message, match, start, end }) {
   const refused = shown.findLast((frame) => packageOf(frame) || !inLibrary(frame));
   const libraryFrame = refused && packageOf(refused) ? refused : null;
   const [trace, ownTrace] = [[...left, ...right], ownLines].map(withoutIndents);
-  return { message, reads: readsOf(match), frames, trace, ownTrace, place, below, libraryFrame };
+  return { message: found.message, reads: readsOf(found.match), frames, trace, ownTrace, place, below, libraryFrame };
 }
 
 const withoutIndents = (trace) =>

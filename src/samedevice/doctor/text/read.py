@@ -119,8 +119,8 @@ def read(text: str) -> Reading | Other | None:
         part = _part(text[start:end])
         if end == len(text) and (broken := _broken(part)):
             return broken
-        if part.found and start > 0 and part.found[-1].start < _OVERLAP:
-            # The traceback of one of them stands left of this window.
+        if start > 0 and part.chosen is not None and part.chosen.start < _OVERLAP:
+            # Its traceback stands left of this window.
             part = _part(text[max(0, start - WINDOW) : end])
         if part.chosen is not None:
             reading = _Choice(part, part.chosen, "" if end == len(text) else text[-WINDOW:])
