@@ -8,7 +8,12 @@ const NAMED = new RegExp(
     String.raw`|\.py::(?:(?! - ).){0,200}$`,
   "u",
 );
-const LOGGED = /\b(?:DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL)\b|[Ww]arnings?\b/u;
+// A logger may write each line of a traceback, down to its last one: "ERROR - RuntimeError: ...".
+const LOGGED = new RegExp(
+  String.raw`\b(?:DEBUG|INFO|WARN|WARNING)\b|\b(?:ERROR|CRITICAL)\b(?![^A-Za-z]{0,9}[\w.]{1,80}(?:Error|Exception): )` +
+    String.raw`|[Ww]arnings?\b`,
+  "u",
+);
 const CAPTURED = /^-{3,} Captured \w{1,20} \w{1,20} -{3,}$/u;
 const ENDS = /^[A-Za-z_][\w.]{0,200}(?::|$)/u; // an error's own line below its traceback
 export const SECTION = /^(?:_{3,} .{1,400} _{3,}|={3,} .{1,400} ={3,})$/u;

@@ -125,7 +125,8 @@ class Diagnosis:
             return replace(part, file=file, line=line)
 
         culprits = tuple(replace(each, edits=tuple(map(shown, each.edits))) for each in self.culprits)
-        return replace(self, place=self.place and shown(self.place), culprits=culprits)
+        others = tuple(replace(each, place=each.place and shown(each.place)) for each in self.others)
+        return replace(self, place=self.place and shown(self.place), culprits=culprits, others=others)
 
     def _repr_html_(self) -> str:
         from samedevice.doctor.report_html import as_html

@@ -32,8 +32,9 @@ def explain(error: str | bytes | BaseException | None = None) -> Diagnosis:
 
     Args:
         error: an exception, or the text of one: a line, a traceback, a log of any length; bytes are read as UTF-8, or
-            as UTF-16 if they say so. The last error about devices in a text counts. Without it, the last error that
-            nobody caught: that of the cell or the line before, in a notebook or at Python's prompt.
+            as UTF-16 if they say so. The last error about devices in a text counts, in its last 20 million characters.
+            Without it, the last error that nobody caught: that of the cell or the line before, in a notebook or at
+            Python's prompt.
 
     Of an exception the frames are still alive, so the tensor at fault is looked up in them: nothing of the program's is
     run, moved, printed or kept.

@@ -68,6 +68,17 @@ def test_an_error_wins_over_a_warning_that_comes_long_after_it():
     assert explain(STEPS + warning + STEPS).message.id == "SD050"
 
 
+def test_a_traceback_whose_every_line_a_logger_wrote_wins_over_a_later_warning():
+    logged = "".join(f"2026-03-04 10:00:00,123 - ERROR - {line}" for line in TRACEBACK.splitlines(keepends=True))
+    warning = "2026-03-04 10:00:01,123 - WARNING - not saved: can't convert cuda:0 device type tensor to numpy.\n"
+    assert answer(explain(logged + warning)) == {
+        "message": "SD030",
+        "place": "pick.py:3",
+        "others": ["SD050"],
+        "last": "",
+    }
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [

@@ -22,7 +22,12 @@ _NAMED = re.compile(
     r"|\.py::(?:(?! - ).){0,200}$",
     re.ASCII,
 )
-_LOGGED = re.compile(r"\b(?:DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL)\b|[Ww]arnings?\b", re.ASCII)
+# A logger may write each line of a traceback, down to its last one: "ERROR - RuntimeError: ...".
+_LOGGED = re.compile(
+    r"\b(?:DEBUG|INFO|WARN|WARNING)\b|\b(?:ERROR|CRITICAL)\b(?![^A-Za-z]{0,9}[\w.]{1,80}(?:Error|Exception): )"
+    r"|[Ww]arnings?\b",
+    re.ASCII,
+)
 _CAPTURED = re.compile(r"^-{3,} Captured \w{1,20} \w{1,20} -{3,}$", re.ASCII)
 _IGNORED = "Exception ignored in"
 _ENDS = re.compile(r"^[A-Za-z_][\w.]{0,200}(?::|$)", re.ASCII)  # an error's own line below its traceback
