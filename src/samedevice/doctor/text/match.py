@@ -2,11 +2,11 @@
 
 import functools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from samedevice.catalog import Message, Other, load
-from samedevice.catalog.patterns import glued, needle
+from samedevice.catalog.patterns import glued, longest, needle
 
 Entry = TypeVar("Entry")
 _FAMILY = 24  # characters
@@ -37,25 +37,41 @@ class Found(NamedTuple, Generic[Entry]):
 def messages(line: str) -> list[Found[Message]]:
     """Return the messages in `line`, the one that ends last first; of those that overlap, the one that begins first."""
     words = set(line.split(" "))
-    return _apart(
-        [(order, pattern) for order, pattern in enumerate(_messages()) if pattern.may_match(line, words)], line
+    found = (
+        Found(pattern.entry, order, match)
+        for order, pattern in enumerate(_messages())
+        if pattern.may_match(line, words)
+        for match in _near(_compiled(pattern.text, False), line, _places(pattern.needle, line))
     )
+    return _apart(found)
 
 
 def last_message_unbroken(line: str) -> Found[Message] | None:
     """Return the last one of a line whose breaks were cut out, so that a space may be missing or too many."""
     dense = line.replace(" ", "")
-    patterns = enumerate(_messages())
-    found = _apart([(order, pattern) for order, pattern in patterns if pattern.dense in dense], line, broken=True)
-    return found[0] if found else None
+    patterns = [(order, pattern) for order, pattern in enumerate(_messages()) if pattern.dense in dense]
+    if not patterns:
+        return None
+    places = [place for place, sign in enumerate(line) if sign != " "]  # in the line, of each sign of `dense`
+    found = (
+        Found(pattern.entry, order, match)
+        for order, pattern in patterns
+        for match in _near(_compiled(pattern.text, True), line, [places[at] for at in _places(pattern.dense, dense)])
+    )
+    apart = _apart(found)
+    return apart[0] if apart else None
 
 
 def last_other(line: str) -> Other | None:
     """Return the last error in `line` that is known to be about something else."""
     words = set(line.split(" "))
-    patterns = [(order, pattern) for order, pattern in enumerate(_others()) if pattern.may_match(line, words)]
-    found = list(_matches(patterns, line))
-    return max(found, key=lambda match: (match.end, -match.order)).entry if found else None
+    found = [
+        (match.end(), -order, pattern.entry)
+        for order, pattern in enumerate(_others())
+        if pattern.may_match(line, words)
+        for match in _near(_compiled(pattern.text, False), line, _places(pattern.needle, line))
+    ]
+    return max(found, key=lambda each: each[:2])[2] if found else None
 
 
 class _Pattern(NamedTuple, Generic[Entry]):
@@ -87,22 +103,45 @@ def _pattern(entry: Entry, text: str) -> _Pattern[Entry]:
     return _Pattern(entry, text, words, max(words.split(" ")[1:-1], key=len, default=""), words.replace(" ", ""))
 
 
+class _Compiled(NamedTuple):
+    pattern: re.Pattern[str]
+    reach: int  # no match is longer
+
+
 @functools.cache  # compiled when it may match: to compile all of them takes longer than to read a paste
-def _compiled(pattern: str, broken: bool) -> re.Pattern[str]:
-    return re.compile(glued(pattern) if broken else pattern, re.ASCII)
+def _compiled(pattern: str, broken: bool) -> _Compiled:
+    text = glued(pattern) if broken else pattern
+    return _Compiled(re.compile(text, re.ASCII), longest(text))
 
 
-def _matches(
-    patterns: Sequence[tuple[int, _Pattern[Entry]]], line: str, broken: bool = False
-) -> Iterator[Found[Entry]]:
-    for order, pattern in patterns:
-        for match in _compiled(pattern.text, broken).finditer(line):
-            yield Found(pattern.entry, order, match)
+def _places(needle: str, line: str) -> list[int]:
+    """Return where each needle begins; nothing for a pattern without one."""
+    if not needle:
+        return []
+    places, at = [], line.find(needle)
+    while at >= 0:
+        places.append(at)
+        at = line.find(needle, at + 1)
+    return places
 
 
-def _apart(patterns: Sequence[tuple[int, _Pattern[Entry]]], line: str, broken: bool = False) -> list[Found[Entry]]:
+def _near(compiled: _Compiled, line: str, places: Sequence[int]) -> Iterator[re.Match[str]]:
+    """Yield what `finditer` finds in the line. Each match holds a needle, so a log is searched near them only.
+
+    Without places all of it is searched.
+    """
+    begin, end = 0, 0 if places else len(line)
+    for at in places:
+        if at - compiled.reach > end:
+            yield from compiled.pattern.finditer(line, begin, end)
+            begin = at - compiled.reach
+        end = at + compiled.reach + 1
+    yield from compiled.pattern.finditer(line, begin, end)
+
+
+def _apart(found: Iterable[Found[Entry]]) -> list[Found[Entry]]:
     apart: list[Found[Entry]] = []
-    rest = sorted(_matches(patterns, line, broken), key=lambda match: (match.end, -match.order))
+    rest = sorted(found, key=lambda match: (match.end, -match.order))
     while rest:
         last = rest[-1]
         overlapping = []
