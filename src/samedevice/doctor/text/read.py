@@ -17,6 +17,7 @@ from samedevice.doctor.text.traceback import Frame, frames_near, read_traceback
 
 MOST = 20_000_000  # characters of a text that are read, from its end
 WINDOW = 200_000  # characters read at once, from the end; the page reads one window
+_FAR = 2_000_000  # from the end: behind a message in passing, an error is looked for so far
 _OVERLAP = 8_000  # no message is longer
 _LINES_BEFORE, _LINES_AFTER, _LINE = 1_200, 60, 2_000  # how much around the message, in lines and characters a line
 _LINES_OF_OTHERS = 200, 5  # before another message and after it, in which its place is looked for
@@ -128,7 +129,7 @@ def read(text: str) -> Reading | Other | None:
                 return reading.read()
             in_passing = in_passing or reading
         other = other or last_other(part.joined)
-        if start == 0:
+        if start == 0 or (in_passing and len(text) - start >= _FAR):
             return in_passing.read() if in_passing else other
         end = start + _OVERLAP
 
