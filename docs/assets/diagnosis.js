@@ -7,6 +7,7 @@ const SITE = new URL("../", import.meta.url);
 const FORM = 800; // characters that the issue form is given: GitHub refuses addresses of more than 8 kB, and one may take 9 of them
 const NAME = 60; // characters of the longest expression that a sentence repeats
 const REASONS = 3; // why we think that it is this cause, strongest first
+const OTHERS = 3; // errors that are named beside the one that is explained
 const CAUSES = 3; // that are shown
 const ON_GITHUB = ": a form on GitHub then has the end of your text; nothing is published until you submit it there.";
 const TELLS = "This line, above the one that failed, tells which:";
@@ -33,8 +34,19 @@ export function rendered(catalog, diagnosis, text) {
     ...(reasons ? [folded("Why this happens", [...(isOne ? failing : []), ...reasons, ...about(message)])] : []),
     ...(others.length ? [folded(`Other causes (${others.length})`, others.flat())] : []),
     ...(message.ask ? [] : next),
+    ...beside(diagnosis),
     ...(diagnosis.ways.length && !isOpen(catalog, diagnosis) ? [folded(TO_BE_SURE, [waysShown(diagnosis)])] : []),
     element("p", { class: "diagnosis__links" }, link(`errors/${message.id.toLowerCase()}/`, `More about ${message.id}`), ...links),
+  ];
+}
+
+/** What else the text holds: an error of another kind that comes last, and other device errors, the last ones. */
+function beside({ last, others }) {
+  const lines = others.map(({ message, place }) => `${message.id}${place ? ` (${placed(place)})` : ""}.`);
+  const more = lines.length > OTHERS ? [`${lines.length - OTHERS} more.`] : [];
+  return [
+    ...(last ? [labelled("Note", ...marked(`The last error in this text is another one: ${named(last)}.`))] : []),
+    ...[...more, ...lines.slice(-OTHERS)].map((line) => labelled("Also in this text", line)),
   ];
 }
 

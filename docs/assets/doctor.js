@@ -4,10 +4,12 @@
 
 import { answer, widest } from "./doctor/answer.js";
 import { use } from "./doctor/calls.js";
+import { lastError } from "./doctor/last-error.js";
 import { inLibrary, packageOf } from "./doctor/libraries.js";
-import { clean, first, lines, squeezed, typed, WINDOW } from "./doctor/normalise.js";
+import { clean, first, lines, matched, squeezed, typed, WINDOW } from "./doctor/normalise.js";
+import { isInPassing, isQuoted, passedOver } from "./doctor/standing.js";
 import { tell } from "./doctor/tell.js";
-import { readTraceback } from "./doctor/traceback.js";
+import { nearest, readTraceback } from "./doctor/traceback.js";
 import { ways } from "./doctor/ways.js";
 import { nameOfOwner, owner } from "./doctor/whose.js";
 
@@ -15,19 +17,20 @@ import { nameOfOwner, owner } from "./doctor/whose.js";
 export function explain(catalog, text) {
   use(catalog);
   const found = read(catalog, text.slice(-WINDOW));
-  const [nobody, nowhere] = [{ culprits: [], tell: "", ways: [], owner: null }, { place: null, other: null, ask: "" }];
+  const nobody = { culprits: [], tell: "", ways: [], owner: null };
+  const nowhere = { place: null, others: [], last: "", other: null, ask: "" };
   const nothing = { message: null, reads: {}, causes: [], ...nobody, ...nowhere };
   if (!found) return { ...nothing, says: NOT_BLANK.test(text) ? UNKNOWN : EMPTY, ask: WHOLE };
   if (found.says) return { ...nothing, says: `This is not a device error. ${found.says}`, other: found };
-  const { message, reads, place } = found;
+  const { message, reads, place, others, last } = found;
   const says = saysOf(found);
   const ask = message.ask || (found.frames.length || LOOKS_LIKE_A_TRACEBACK.test(text) ? "" : TRACEBACK);
   const [causes, named] = answer(found, (reading, candidates) => rank(catalog, reading, candidates));
   const culprits = named.map((each) => readCulprit(each, found));
-  const others = owner(found, causes[0]?.id, named.map(({ change }) => change.frame));
-  const toRun = causes.length && !others ? ways(catalog, found, causes[0].id) : [];
-  const told = { culprits, tell: tellOf(culprits, named), ways: toRun, owner: others };
-  return { message, reads, says, causes, ...told, place, other: null, ask };
+  const keeper = owner(found, causes[0]?.id, named.map(({ change }) => change.frame));
+  const toRun = causes.length && !keeper ? ways(catalog, found, causes[0].id) : [];
+  const told = { culprits, tell: tellOf(culprits, named), ways: toRun, owner: keeper };
+  return { message, reads, says, causes, ...told, place, others, last, other: null, ask };
 }
 
 function tellOf(culprits, named) {
@@ -71,22 +74,30 @@ const QUOTED = 500; // characters of the message that a report to others repeats
 const METHOD = /^wrapper_(?:(?:CUDA|XPU|NPU|HPU|MPS|PrivateUse1|Sparse\w{1,20}|Composite\w{1,40})_)?/u;
 const ACCELERATOR = /cuda|gpu|mps|xpu|npu|hpu|mtia|hip|xla|privateuse|^[0-9]{1,3}$/u;
 
-/** The last message about devices in `text`, else the last error known to be about something else, else null. */
+const OTHERS = 100, OF_A_MESSAGE = 10; // other messages that are looked at, the last ones: of all, and of one of them
+const BEFORE_OTHERS = 200, AFTER_OTHERS = 5, FAMILY = 24; // lines around them, and characters that shortened forms share
+
+/** The message about devices that `text` explains, else the last error known to be about something else, else null. */
 function read(catalog, text) {
   const { messages, glued, other } = compiled(catalog);
-  const window = lines(clean(text));
-  const pieces = window.map(squeezed);
+  const window = lines(clean(text)), pieces = matched(window), over = passedOver(window);
   const [joined, unbroken] = [pieces.join(" "), pieces.join("")];
-  const found = lastMessage(messages, joined, joined);
+  const all = apart(messages, joined, joined), stands = within(window, pieces, " ");
+  const said = all.map(stands).filter(({ head }) => !isQuoted(head));
+  const found = said.find(({ head, from }) => !over.has(from) && !isInPassing(head)) ?? said[0];
   // A terminal may have broken the message inside a word: then it reads on only where the break is cut out.
-  const longer = lastMessage(glued, unbroken, unbroken.replaceAll(" ", ""));
-  const better = longer && (!found || (longer.message !== found.message && contains(longer, found)));
-  if (better) return reading(window, pieces, "", longer);
-  if (found) return reading(window, pieces, " ", found);
-  const [small, parts] = typed(joined, catalog.asking);
-  const about = lastOther(inAnyCase(other, small), small);
-  const guessed = lastMessage(inAnyCase(messages, small), small, small) ?? (about ? null : fragment(catalog, small, parts));
-  return guessed ? reading(window, pieces, " ", guessed) : (lastOther(other, joined) ?? about);
+  const [longer] = apart(glued, unbroken, unbroken.replaceAll(" ", ""));
+  const better = found ? longer && longer.message !== found.message && contains(longer, found) : longer && !all.length;
+  const alone = (match, joint) => ({ ...reading(window, within(window, pieces, joint)(match)), others: [], last: "" });
+  if (better) return alone(longer, "");
+  if (!found) {
+    const [small, parts] = typed(joined, catalog.asking), about = lastOther(inAnyCase(other, small), small);
+    const known = () => apart(inAnyCase(messages, small), small, small)[0] ?? (about ? null : fragment(catalog, small, parts));
+    const guessed = all.length ? null : known();
+    return guessed ? alone(guessed, " ") : (lastOther(other, joined) ?? about);
+  }
+  const told = reading(window, found);
+  return { ...told, others: othersOf(window, said, found, told), last: lastError(window, found.to + 1, over) };
 }
 
 /** The message of which the words are a part; the whole text is the match. */
@@ -104,17 +115,75 @@ function inAnyCase(patterns, small) {
 
 const contains = (longer, shorter) => longer.match[0].replaceAll(" ", "").includes(shorter.match[0].replaceAll(" ", ""));
 
-/** The message that ends last in `line`. Of those that overlap it: what begins first, then the catalog's order. */
-function lastMessage(patterns, line, searched) {
-  const found = [];
-  for (const { message, needle, pattern } of patterns) {
-    const match = searched.includes(needle) && [...line.matchAll(pattern)].at(-1);
-    if (match) found.push({ message, match, start: match.index, end: match.index + match[0].length });
+/** The messages in `line`, the one that ends last first. Of those that overlap it: what begins first, then the catalog's order. */
+function apart(patterns, line, searched) {
+  const rest = [], found = [];
+  patterns.forEach(({ message, needle, pattern }, order) => {
+    if (!searched.includes(needle)) return;
+    for (const match of line.matchAll(pattern))
+      rest.push({ message, match, order, start: match.index, end: match.index + match[0].length });
+  });
+  rest.sort((one, other) => one.end - other.end || other.order - one.order);
+  while (rest.length) {
+    const overlapping = [], { start } = rest.at(-1);
+    while (rest.at(-1)?.end > start) overlapping.push(rest.pop());
+    found.push(overlapping.reduce((one, other) => (other.start - one.start || other.order - one.order) < 0 ? other : one));
+    while (rest.at(-1)?.end > found.at(-1).start) rest.pop();
   }
-  if (!found.length) return null;
-  const latest = found.reduce((one, another) => (another.end > one.end ? another : one));
-  const overlapping = found.filter((one) => one.end > latest.start);
-  return overlapping.reduce((one, another) => (another.start < one.start ? another : one));
+  return found;
+}
+
+/** What gives a message its first line and its last, and what stands before it and after it in them. */
+function within(window, pieces, joint) {
+  const starts = [0];
+  for (const piece of pieces) starts.push(starts.at(-1) + piece.length + joint.length);
+  return (found) => {
+    const from = lastAtMost(starts, found.start), to = lastAtMost(starts, found.end - 1);
+    const head = pieces[from].slice(0, found.start - starts[from]), tail = pieces[to].slice(found.end - starts[to]);
+    return { ...found, from, to, head, tail, quoted: pieces.slice(from, to + 1).join(joint) };
+  };
+}
+
+/** The place of the last of some numbers in order that is at most `most`. */
+function lastAtMost(numbers, most) {
+  let [low, high] = [0, numbers.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (numbers[middle] <= most) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+/** The other messages, each once: it has a place of its own, or none and is no shortened form. */
+function othersOf(window, said, chosen, told) {
+  const name = (message, place) => [message.id, place?.file.split("/").at(-1) ?? "", place?.line ?? 0].join();
+  const family = ({ match }) => first(FAMILY, match[0]).toLowerCase();
+  const places = new Set([name(told.message, told.place)]), families = new Set([family(chosen)]), times = {}, others = [];
+  said.slice(0, OTHERS).forEach((found, number) => {
+    const { message, from, to } = found;
+    times[message.id] = (times[message.id] ?? 0) + 1;
+    if (found === chosen || times[message.id] > OF_A_MESSAGE) return;
+    const begins = number + 1 < said.length ? said[number + 1].to + 1 : 0;
+    const near = around(window, found, Math.max(begins, from - BEFORE_OTHERS), AFTER_OTHERS);
+    const place = placeOf(nearest(...near).frames);
+    if (places.has(name(message, place))) return;
+    places.add(name(message, place));
+    others.unshift({ message, place, family: family(found) });
+    if (place) families.add(family(found));
+  });
+  return others.filter((other) => other.place || !families.has(other.family)).map(({ message, place }) => ({ message, place }));
+}
+
+function placeOf(frames) {
+  const shown = frames.filter((frame) => frame.code);
+  return shown.findLast((frame) => !inLibrary(frame)) ?? shown.at(-1) ?? null;
+}
+
+/** The lines before a message from the one of number `start` on, and those after it. */
+function around(window, { from, to, head, tail }, start, after) {
+  const sides = [[...window.slice(start, from), head], [tail, ...window.slice(to + 1, to + 1 + after)]];
+  return sides.map((side) => side.map((line) => first(LINE, line)));
 }
 
 function lastOther(patterns, line) {
@@ -126,19 +195,10 @@ function lastOther(patterns, line) {
   return latest;
 }
 
-function reading(window, pieces, joint, { message, match, start, end }) {
-  const starts = [0];
-  for (const piece of pieces) starts.push(starts.at(-1) + piece.length + joint.length);
-  const from = starts.findLastIndex((begin) => begin <= start);
-  const to = starts.findLastIndex((begin) => begin < end);
-  const before = window.slice(Math.max(0, from - LINES_BEFORE), from);
-  const beside = [pieces[from].slice(0, start - starts[from]), pieces[to].slice(end - starts[to])];
-  const after = window.slice(to + 1, to + 1 + LINES_AFTER);
-  const left = [...before, beside[0]].map((line) => first(LINE, line));
-  const right = [beside[1], ...after].map((line) => first(LINE, line));
+function reading(window, found) {
+  const [left, right] = around(window, found, Math.max(0, found.from - LINES_BEFORE), LINES_AFTER);
   const { frames, ownLines } = readTraceback(left, right);
-  const shown = frames.filter((frame) => frame.code);
-  const place = shown.findLast((frame) => !inLibrary(frame)) ?? shown.at(-1) ?? null;
+  const shown = frames.filter((frame) => frame.code), place = placeOf(frames);
   // The frames inside the innermost of the user's own.
   const inner = frames.slice(frames.findLastIndex((frame) => !inLibrary(frame)) + 1);
   const below = inner.map((frame) => `${frame.file}\n${frame.code}`).join("\n");
@@ -146,7 +206,8 @@ function reading(window, pieces, joint, { message, match, start, end }) {
   const refused = shown.findLast((frame) => packageOf(frame) || !inLibrary(frame));
   const libraryFrame = refused && packageOf(refused) ? refused : null;
   const [trace, ownTrace] = [[...left, ...right], ownLines].map(withoutIndents);
-  const quoted = first(QUOTED, pieces.slice(from, to + 1).join(joint));
+  const quoted = first(QUOTED, found.quoted);
+  const { message, match } = found;
   return { message, reads: readsOf(match), frames, trace, ownTrace, quoted, place, below, libraryFrame };
 }
 

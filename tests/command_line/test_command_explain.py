@@ -1,5 +1,6 @@
 """`samedevice explain`: a file, what is piped or pasted in, an id; for people and for machines."""
 
+import io
 import json
 import os
 import shlex
@@ -13,7 +14,9 @@ from samedevice.catalog import load
 from samedevice.doctor import site_addresses
 from samedevice.doctor.pages import page
 from samedevice.doctor.report import terminal_width
+from samedevice.doctor.text import read
 from samedevice.doors.cli import main
+from samedevice.doors.ends_of_logs import end_of
 
 TWO = "RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!\n"
 TEXT = (
@@ -42,6 +45,38 @@ def test_a_file_is_explained(capsys, here, encoding):
     (here / "job.log").write_bytes(TEXT.encode(encoding))
     assert main(["explain", "job.log"]) == 0
     assert capsys.readouterr() == (str(explain(TEXT)), "")
+
+
+def test_the_last_megabytes_of_a_file_and_of_a_pipe_are_read_and_it_says_so(capsys, here, monkeypatch, python):
+    with (here / "job.log").open("wb") as log:
+        log.write(TWO.encode())
+        log.truncate(50_000_000)  # it takes no room on the disk
+        log.seek(0, 2)
+        log.write(b"\n" + TEXT.encode())
+    assert main(["explain", "job.log"]) == 0
+    told = "samedevice: only the last 20 MB were read: an error stands at the end.\n"
+    assert capsys.readouterr() == (str(explain(TEXT)), told)
+    monkeypatch.setattr(read, "MOST", 1_000)
+    pipe = io.TextIOWrapper(Pipe(TWO.encode() + b"step\n" * 500_000 + TEXT.encode()))
+    monkeypatch.setattr(sys, "stdin", pipe)
+    assert main(["explain"]) == 0
+    assert capsys.readouterr().out == str(explain(TEXT))
+
+
+class Pipe(io.BytesIO):
+    def seekable(self):
+        return False
+
+
+@pytest.mark.parametrize("most", [16, 1_200_000])
+@pytest.mark.parametrize("length", [0, 1, 2, 3, 16, 17, 2_500_000])
+@pytest.mark.parametrize("kind", [io.BytesIO, Pipe])
+def test_the_end_of_a_stream_is_whole_and_of_utf_16_no_character_is_halved(kind, length, most):
+    data = ("\ufeff" + "step" * (length // 8 + 1)).encode("utf-16-le")[:length]
+    end, is_cut = end_of(kind(data), most)
+    assert is_cut == (length > most)
+    assert end == data if not is_cut else data.endswith(end[2:])
+    assert not is_cut or end.decode("utf-16", "replace").strip("step\ufffd") == ""
 
 
 @pytest.mark.parametrize("text", ["", "all is well\n", "ValueError: too many values to unpack (expected 2)\n"])
@@ -135,7 +170,10 @@ def test_json_has_what_a_machine_needs(capsys, here, monkeypatch):
     (here / "job.log").write_text(frame)
     assert main(["explain", "--json", "job.log"]) == 0
     data = json.loads(capsys.readouterr().out)
-    before, after = ["schema", "message", "says", "reads", "place", "culprits"], ["causes", "other", "ask"]
+    before, after = (
+        ["schema", "message", "says", "reads", "place", "culprits"],
+        ["causes", "others", "last", "other", "ask"],
+    )
     assert list(data) == [*before, "certain", "tell", "ways", *after]
     assert data["message"]["id"] == "SD001"
     assert data["message"]["page"] is None

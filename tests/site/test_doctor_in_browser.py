@@ -8,6 +8,7 @@ import pytest
 import yaml
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
+from tests.doctor.text.test_logs import of
 from tests.site.paste_box import Box
 from tests.site.pasted import AWKWARD, BARE, MARKUP, MESSAGE, NUMPY, OLD, TRACEBACK
 from tests.site.words_of_the_report import words_of, words_shown
@@ -73,12 +74,23 @@ MODEL = f"""Traceback (most recent call last):
         self.token, x)
 {BARE}"""
 CELL = f"Cell In[3], line 4\n----> 4 out = f(x)\n\n{OLD}"
+LOGS = [of("several"), of("handled-then-key"), of("pytest-all-short"), TRACEBACK.replace("batch", "b\u202eatch")]
 BUILD = "AssertionError: Torch not compiled with CUDA enabled"
 
 
 @pytest.mark.parametrize(
     "text",
-    [TRACEBACK, BARE, MESSAGE, NUMPY, MODEL, CELL, f"I ran this:\n\n    y = x * torch.zeros(3)\n\n{BARE}", BUILD],
+    [
+        TRACEBACK,
+        BARE,
+        MESSAGE,
+        NUMPY,
+        MODEL,
+        CELL,
+        f"I ran this:\n\n    y = x * torch.zeros(3)\n\n{BARE}",
+        BUILD,
+        *LOGS,
+    ],
 )
 def test_what_is_shown_stands_in_the_order_and_in_the_words_of_the_report(open_box, text):
     box = open_box().paste(text)

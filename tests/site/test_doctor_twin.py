@@ -10,6 +10,8 @@ from pathlib import Path
 from tests.doctor.test_live_and_pasted import COMPUTED, CREATED, FOLLOWING, INDEXED
 from tests.doctor.text.test_failing_line import CASES, FRAME, LIBRARY, paste
 from tests.doctor.text.test_failing_line import FILE as LINES
+from tests.doctor.text.test_logs import FILES as LOGS
+from tests.doctor.text.test_logs import of
 from tests.doctor.text.test_typed import CAPITALS, PROSE, QUERIES
 from tests.site.pasted import AWKWARD
 
@@ -22,15 +24,18 @@ from samedevice.doctor.text.whose import name_of
 ROOT = Path(__file__).parents[2]
 
 
+def shown(place):
+    return place and {**asdict(place), "marked": list(place.marked)}
+
+
 def found_by_python(text):
     diagnosis = explain(text)
-    place = diagnosis.place
     return {
         "message": diagnosis.message and diagnosis.message.id,
         "reads": dict(diagnosis.reads),
         "says": diagnosis.says,
         "causes": [{"id": likely.cause.id, "because": list(likely.because)} for likely in diagnosis.causes],
-        "place": place and {**asdict(place), "marked": list(place.marked)},
+        "place": shown(diagnosis.place),
         "culprits": [
             {
                 "expression": culprit.expression,
@@ -48,6 +53,8 @@ def found_by_python(text):
         "tell": diagnosis.tell,
         "ways": [asdict(way) for way in diagnosis.ways],
         "owner": diagnosis.owner and {**asdict(diagnosis.owner), "tries": list(diagnosis.owner.tries)},
+        "others": [{"message": other.message.id, "place": shown(other.place)} for other in diagnosis.others],
+        "last": diagnosis.last,
         "other": diagnosis.other and diagnosis.other.id,
         "ask": diagnosis.ask,
     }
@@ -57,8 +64,9 @@ FOUND_BY_THE_PAGE = """async (texts) => {
   const { explain } = await import(new URL("assets/doctor.js", document.baseURI));
   const catalog = await (await fetch("assets/catalog.json")).json();
   return texts.map((text) => {
-    const { message, other, ...rest } = explain(catalog, text);
-    return { ...rest, message: message && message.id, other: other && other.id };
+    const { message, other, others, ...rest } = explain(catalog, text);
+    const named = others.map(({ message, place }) => ({ message: message.id, place }));
+    return { ...rest, message: message && message.id, other: other && other.id, others: named };
   });
 }"""
 
@@ -89,6 +97,7 @@ def test_the_page_finds_what_python_finds_in_tracebacks_of_every_form(visit):
     texts |= enumerate(
         re.split(r"^====.*\n", (doctor / "not_device_errors.txt").read_text(encoding="utf-8"), flags=re.M)
     )
+    texts |= {name: of(name) for name in LOGS}
     assert len(texts) > 20
     assert differences(visit(), texts) == {}
 

@@ -49,7 +49,9 @@ def words_of(diagnosis):
     others = others[:3]
     words += [f"Other causes ({len(others)})"] * bool(others)
     words += [word for each in others for word in [each.heading, *_in_full(each)]]
-    words += labelled(details, "Next") + ([] if parts.causes else _ways(parts, INTRODUCTION))
+    words += labelled(details, "Next")
+    words += [f"{label}: {text}" for label, text in parts.details if label in ("Note", "Also in this text")]
+    words += [] if parts.causes else _ways(parts, INTRODUCTION)
     words += [f"More about {diagnosis.message.id}{LESSON if section and not parts.choice else ''}"]
     return [word for word in map(_plain, words) if word]
 

@@ -3,6 +3,7 @@
 
 import { inLibrary } from "./libraries.js";
 import { first } from "./normalise.js";
+import { SECTION } from "./standing.js";
 
 const FILE = "(?<file>[^ ].{0,400}?)", SOURCE = String.raw`(?<file>[^ ].{0,400}?\.pyx?)`;
 const NUMBER = "(?<line>[0-9]{1,7})", FUNCTION = "(?<function>.{1,400})";
@@ -17,6 +18,9 @@ const FORMS = [
   String.raw`^ {0,40}(?<file>[^ ].{0,400}?(?:\.pyx?|>)):${NUMBER} in(?: ${FUNCTION})?$`,
   String.raw`^ {1,40}(?<file>)in (?<function>[\w.<>: ]{1,200}?):${NUMBER}$`,
 ].map((form) => new RegExp(form, "u"));
+// Of a log that was cut in the middle of a line: 'le "/home/me/train.py", line 3, in main'
+const CUT = String.raw`^(?<margin>)(?:[File ]{0,5}")?(?<file>[^"]{1,400})", line ${NUMBER}(?:,? in ${FUNCTION})?$`;
+const OF_A_FIRST_LINE = [...FORMS, new RegExp(CUT, "u")];
 const PATH_BEGINS = /^ {0,40}(?:\/|~|[A-Za-z]:[\/\\])[^":]{10,400}$/u;
 const PATH_ENDS = /^ {1,40}[^ :]{1,400}:[0-9]{1,7} in(?: .{1,200})?$/u;
 const NAME = /^ {1,40}[\w.<>]{1,200}$/u;
@@ -26,17 +30,39 @@ const MARKED = /^>(?<code> {2,200}[^ ].{0,400})$/u;
 const JOINED = /^(?<function>[\w.]{1,80}) (?<code>[^ ].{0,400}?)(?: [\w.]{1,80}(?:Error|Exception):?)?$/u;
 const CARETS = /^[ ~^]{1,400}$/u;
 const ERROR = /^(?:[\w.]{0,200}(?:Error|Exception|Warning|Interrupt|Exit)\b|Traceback |During |The above )/u;
-const ANOTHER = /Traceback \(most recent call last\)|During handling of the above|The above exception was/u;
+const CHAINED = /During handling of the above|The above exception was/u;
+const ANOTHER = new RegExp(String.raw`${CHAINED.source}|Traceback \(most recent call last\)|\(most recent call first\)`, "u");
+const OWN_LINE = /^[A-Za-z_][\w.]{0,200}(?:Error|Exception|Interrupt|Exit)(?::|$)/u;
+const BACKSLASH = /\\(?!u(?:061c|200[ef]|202[a-e]|206[6-9]))/gu; // of a path: `clean` writes the others
 // Raises what PyTorch would raise in C++, where it has no frames.
 const SIMULATION = /(?:^|\/)samedevice\/(?:simulation|placement|introspect|doctor|doors)\//u;
 
 /** The frames in the lines before a message and after it, and the lines of no library's frame. */
 export function readTraceback(before, after) {
-  const begins = after.findIndex((line) => ANOTHER.test(line)), other = begins < 0 ? after.length : begins;
-  const near = framesIn([...before, ...after.slice(0, other)]);
-  if (near.frames.length) return { ...near, ownLines: [...near.ownLines, ...after.slice(other)] };
+  const near = nearest(before, after), rest = after.slice(endOf(after));
+  if (near.frames.length || rest.some((line) => OWN_LINE.test(line))) {
+    const earlier = framesIn(before.slice(0, startOf(before)));
+    return { ...near, ownLines: [...earlier.ownLines, ...near.ownLines, ...rest] };
+  }
   const far = framesIn(after);
   return { ...far, ownLines: [...before, ...far.ownLines] };
+}
+
+/** The frames of a message's own traceback alone, and its lines. */
+export const nearest = (before, after) => framesIn([...before.slice(startOf(before)), ...after.slice(0, endOf(after))]);
+
+/** The number of the line at which another traceback begins, or another part of a report. */
+function endOf(after) {
+  const at = after.findIndex((line) => ANOTHER.test(line) || SECTION.test(line));
+  return at < 0 ? after.length : at;
+}
+
+/** The number of the line at which the traceback that stands last begins, or the part of a report with it. */
+function startOf(before) {
+  const isInner = (line, at) => line.includes("Original Traceback") || (at > 0 && CHAINED.test(before[at - 1]));
+  const begins = (line, at) =>
+    SECTION.test(line) || (line.includes("Traceback (most recent call last)") && !isInner(line, at));
+  return Math.max(0, before.findLastIndex(begins));
 }
 
 function framesIn(lines) {
@@ -46,12 +72,12 @@ function framesIn(lines) {
   let number = 0; // of its last line
   let path = ""; // the part of a file's path that stood in the line before
   let isLibrary = false; // whether the last frame is a library's
-  for (const written of lines) {
+  for (const [at, written] of lines.entries()) {
     let line = written.trimEnd(), text;
     if (path && PATH_ENDS.test(line)) line = path + line.trim();
     path = "";
     if (ERROR.test(line)) isLibrary = false;
-    const form = FORMS.find((form) => form.test(line))?.exec(line).groups;
+    const form = (at ? FORMS : OF_A_FIRST_LINE).find((form) => form.test(line))?.exec(line).groups;
     const numbered = NUMBERED.exec(line)?.groups, marked = MARKED.exec(line)?.groups;
     const frame = found.at(-1);
     if (form) {
@@ -60,7 +86,7 @@ function framesIn(lines) {
       const joined = margin === null ? null : JOINED.exec(form.function ?? "")?.groups;
       if (joined) code = [joined.code];
       found.push({
-        file: form.file.trim().replaceAll("\\", "/"),
+        file: form.file.trim().replace(BACKSLASH, "/"),
         line: Number(form.line ?? 0),
         function: (joined?.function ?? form.function ?? "").split("(")[0].trim(),
         code: dedented(code),

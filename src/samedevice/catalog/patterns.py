@@ -143,6 +143,25 @@ def needle(pattern: str) -> str:
     return longest if len(re.findall(r"\w", longest)) >= 4 else ""
 
 
+def longest(pattern: str) -> int:
+    """Return a number of characters that no match of `pattern` has more of.
+
+    Example:
+        >>> longest(r"got \\w{1,40}(?::\\d{1,3})?")
+        48
+    """
+    inside = [0]
+    parts = tokens(pattern)
+    for part, following in zip(parts, [*parts[1:], Token("end", "", 0)], strict=True):
+        if part.kind in ("capture", "group"):
+            inside.append(0)
+        elif part.kind not in ("alternative", "repeat", "bounded"):
+            width = inside.pop() if part.kind == "close" else 1
+            times = int(re.findall(r"\d+", following.text)[-1]) if following.kind == "bounded" else 1
+            inside[-1] += width * times
+    return inside[0]
+
+
 def wanders(pattern: str) -> bool:
     """Tell whether a search for `pattern` tries a long repeat from every letter: at its start, and without `\b`."""
     parts = tokens(pattern)

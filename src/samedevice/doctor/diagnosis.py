@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 from samedevice.catalog import Message, Other
 from samedevice.doctor.edits import Edit
 from samedevice.doctor.text.rank import LikelyCause
+from samedevice.doctor.text.read import OtherError
 from samedevice.doctor.text.traceback import Frame
 from samedevice.doctor.text.ways import Way
 from samedevice.doctor.text.whose import Owner
@@ -68,6 +69,8 @@ class Diagnosis:
             `.command`), and what to report to whom (`.report`, `.where`); None where it is the reader's, or may be.
         reads: what the message names: `argument`, `device`, `others`, `op`, as far as it does.
         place: the line of the traceback that failed, as far as can be told.
+        others: of a text, the other device errors that it holds, each with `.message` and `.place` (or None).
+        last: of a text, the line of an error of another kind that comes last in it, or "".
         other: an error that is not about devices, where the text holds one and no message, or a limit of a simulation.
         ask: what to paste for a surer answer, or "".
         note: what went wrong while the culprits were looked for, or "".
@@ -83,6 +86,8 @@ class Diagnosis:
     owner: Owner | None = None
     reads: Mapping[str, str] = field(default_factory=dict)
     place: Frame | None = None
+    others: tuple[OtherError, ...] = ()
+    last: str = ""
     other: Other | None = None
     ask: str = ""
     note: str = ""
@@ -124,7 +129,8 @@ class Diagnosis:
             return replace(part, file=file, line=line)
 
         culprits = tuple(replace(each, edits=tuple(map(shown, each.edits))) for each in self.culprits)
-        return replace(self, place=self.place and shown(self.place), culprits=culprits)
+        others = tuple(replace(each, place=each.place and shown(each.place)) for each in self.others)
+        return replace(self, place=self.place and shown(self.place), culprits=culprits, others=others)
 
     def _repr_html_(self) -> str:
         from samedevice.doctor.report_html import as_html

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 from samedevice.doctor.site_addresses import error_page
 
 if TYPE_CHECKING:
+    from samedevice.catalog import Message
     from samedevice.doctor.diagnosis import Culprit, Diagnosis
+    from samedevice.doctor.text.traceback import Frame
 
 SCHEMA = 1
 
@@ -29,10 +31,10 @@ def as_data(diagnosis: "Diagnosis") -> dict[str, Any]:
     message, other, place = diagnosis.message, diagnosis.other, diagnosis.place
     return {
         "schema": SCHEMA,
-        "message": message and {"id": message.id, "title": message.title, "page": error_page(message.id)},
+        "message": message and _message(message),
         "says": diagnosis.says,
         "reads": dict(diagnosis.reads),
-        "place": place and {name: getattr(place, name) for name in ("file", "line", "function", "code")},
+        "place": place and _place(place),
         "culprits": [_culprit(culprit, diagnosis) for culprit in diagnosis.culprits],
         "certain": diagnosis.is_certain,
         "tell": diagnosis.tell,
@@ -42,9 +44,21 @@ def as_data(diagnosis: "Diagnosis") -> dict[str, Any]:
             {name: getattr(cause, name) for name in ("id", "case", "title", "because", "why", "fix", "lesson")}
             for cause in diagnosis.causes
         ],
+        "others": [
+            {"message": _message(each.message), "place": each.place and _place(each.place)} for each in diagnosis.others
+        ],
+        "last": diagnosis.last,
         "other": other and {"id": other.id, "title": other.title, "page": other.link or None},
         "ask": diagnosis.ask,
     }
+
+
+def _message(message: "Message") -> dict[str, Any]:
+    return {"id": message.id, "title": message.title, "page": error_page(message.id)}
+
+
+def _place(place: "Frame") -> dict[str, Any]:
+    return {name: getattr(place, name) for name in ("file", "line", "function", "code")}
 
 
 def line_of(culprit: "Culprit", diagnosis: "Diagnosis") -> tuple[str, int]:

@@ -33,8 +33,9 @@ def explain(error: str | bytes | BaseException | None = None) -> Diagnosis:
 
     Args:
         error: an exception, or the text of one: a line, a traceback, a log of any length; bytes are read as UTF-8, or
-            as UTF-16 if they say so. The last error about devices in a text counts. Without it, the last error that
-            nobody caught: that of the cell or the line before, in a notebook or at Python's prompt.
+            as UTF-16 if they say so. The last error about devices in a text counts, in its last 20 million characters.
+            Without it, the last error that nobody caught: that of the cell or the line before, in a notebook or at
+            Python's prompt.
 
     Of an exception the frames are still alive, so the tensor at fault is looked up in them: nothing of the program's is
     run, moved, printed or kept.
@@ -121,6 +122,8 @@ def _of_reading(found: Reading | Other | None, error: str) -> Diagnosis:
         owner=others,
         reads=found.reads,
         place=found.place,
+        others=found.others,
+        last=found.last,
         ask=message.ask or ("" if found.frames or _LOOKS_LIKE_A_TRACEBACK.search(error) else _TRACEBACK),
         text=error,
     )
@@ -170,7 +173,7 @@ def _of_exception(error: BaseException) -> Diagnosis:
         return elsewhere
     diagnoses = [(cause, _of_message(cause)) for cause in exceptions.chain(error)]
     error, diagnosis = next((pair for pair in diagnoses if pair[1].message), diagnoses[0])
-    diagnosis = limit(error, replace(diagnosis, ask="", culprits=(), tell="", ways=()))
+    diagnosis = limit(error, replace(diagnosis, ask="", culprits=(), tell="", ways=(), others=(), last=""))
     if diagnosis.message is None and diagnosis.other is None:
         with contextlib.suppress(Exception):  # the doctor's own fault must not hide the program's
             return known_difference(error, diagnosis)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 SHOWN = 3  # culprits that were looked up, and causes
 ABOUT = "About this message"
 _NAME = 60  # characters of the longest expression that a sentence repeats
+_OTHERS = 3  # errors that are named beside the one that is explained
 _REASONS = 3  # why we think that it is this cause, strongest first
 
 
@@ -111,6 +112,12 @@ def outline(diagnosis: "Diagnosis") -> Outline:
         details=[
             *([] if is_about_the_argument else about),
             *([("Note", diagnosis.note)] if diagnosis.note else []),
+            *(
+                [("Note", f"The last error in this text is another one: {named(diagnosis.last)}.")]
+                if diagnosis.last
+                else []
+            ),
+            *_others(diagnosis),
             *([] if at_once else ask),
         ],
         command=command(message.id) if message and not diagnosis.other else "",
@@ -131,6 +138,16 @@ def to_report(owner: "Owner") -> str:
     """Say where to report, above the text to report."""
     where = f"at {owner.where}" if owner.where.startswith("https://") else owner.where
     return f"If it stays, report it {where}, with this text:"
+
+
+def _others(diagnosis: "Diagnosis") -> list[tuple[str, str]]:
+    """Name the other device errors of a text, the last ones: "SD030 (net.py, line 24, in pick)."."""
+    named = [
+        f"{each.message.id} ({_place(each.place)})." if each.place else f"{each.message.id}."
+        for each in diagnosis.others
+    ]
+    more = [f"{len(named) - _OTHERS} more."] if len(named) > _OTHERS else []
+    return [("Also in this text", each) for each in (*more, *named[-_OTHERS:])]
 
 
 def command(id_: str) -> str:

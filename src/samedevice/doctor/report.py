@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from samedevice.doctor.outline import ABOUT, SHOWN, Outline, Section, outline, to_report
+from samedevice.doctor.text.normalise import escaped
 from samedevice.doctor.text.ways import INTRODUCTION
 from samedevice.doctor.wrapping import wrapped
 
@@ -61,7 +62,7 @@ def _lines(parts: Outline, width: int, *, whole: bool = False) -> Iterator[_Line
     for number, block in enumerate(blocks):
         if number:
             yield "", ""
-        yield from block
+        yield from ((kind, escaped(line)) for kind, line in block)
 
 
 def _blocks(parts: Outline, width: int, *, whole: bool) -> Iterator[list[_Line]]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from samedevice.doctor.outline import Outline, Section, outline, to_report
 from samedevice.doctor.report import EXAMPLE, TELLS, UPDATE
+from samedevice.doctor.text.normalise import escaped
 from samedevice.doctor.text.ways import INTRODUCTION
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def as_html(diagnosis: "Diagnosis") -> str:
         written.append(f"<p>More: <code>{html.escape(parts.command)}</code></p>")
     if parts.on_site:
         written.append(f"<p>{_link(*parts.on_site)}</p>")
-    return "\n".join([*written, "</div>"])
+    return escaped("\n".join([*written, "</div>"]))
 
 
 def _owned(owner: "Owner") -> list[str]:

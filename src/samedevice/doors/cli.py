@@ -11,11 +11,12 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from samedevice.doors import program
 from samedevice.doors.arguments import Parser, gpu_count, split
 from samedevice.doors.cli_fix import USAGE_OF_FIX, fix
+from samedevice.doors.ends_of_logs import end_of
 from samedevice.doors.program import Misuse
 from samedevice.doors.run import run
 from samedevice.doors.stderr import say
@@ -144,7 +145,8 @@ def _explain(arguments: Sequence[str]) -> int:
         description="Say what a PyTorch device error means, its likely cause and the line to change. "
         "TEXT is the error itself, in quotes. Without it and without FILE it reads what is piped or pasted in. "
         "Nothing of it is executed, and torch is not needed. "
-        "A Python file that the traceback names is read too, if it lies below this folder.",
+        "A Python file that the traceback names is read too, if it lies below this folder. "
+        "Of a longer log the last 20 MB are read.",
         epilog="Exit code: 0 if it is a device error that we know, 1 if it is not, 2 on misuse.",
         allow_abbrev=False,
     )
@@ -205,7 +207,8 @@ def _asked_about(what: str | None, *, with_source: bool) -> "Diagnosis | Message
             if is_id:
                 return _of_id(what)
             raise Misuse(f"{_short(what)} is a directory: name a file in it.")
-        text = path.read_bytes()
+        with path.open("rb") as file:
+            text = _end_of(file)
     except OSError as error:
         if error.errno not in _NO_SUCH_FILE:
             raise Misuse(f"{_short(what)} cannot be read: {error.strerror}.") from None
@@ -235,9 +238,18 @@ def _pasted() -> bytes:
         end = "Ctrl+Z and Enter" if os.name == "nt" else "Ctrl+D"
         say(f"paste the error, press Enter, then {end}.")
     try:
-        return sys.stdin.buffer.read()
+        return _end_of(sys.stdin.buffer)
     except OSError as error:
         raise Misuse(f"standard input cannot be read: {error.strerror}.") from None
+
+
+def _end_of(stream: BinaryIO) -> bytes:
+    from samedevice.doctor.text.read import MOST
+
+    text, is_cut = end_of(stream, MOST)
+    if is_cut:
+        say(f"only the last {MOST // 10**6} MB were read: an error stands at the end.")
+    return text
 
 
 def _of_id(id_: str) -> "Message | Cause":

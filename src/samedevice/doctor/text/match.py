@@ -2,14 +2,14 @@
 
 import functools
 import re
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 from samedevice.catalog import Message, Other, load
-from samedevice.catalog.patterns import glued, needle
+from samedevice.catalog.patterns import glued, longest, needle
 
 Entry = TypeVar("Entry")
+_FAMILY = 24  # characters
 
 
 class Found(NamedTuple, Generic[Entry]):
@@ -25,40 +25,65 @@ class Found(NamedTuple, Generic[Entry]):
     def end(self) -> int:
         return self.match.end()
 
+    @property
+    def family(self) -> str:
+        """How the message begins, as its shortened forms do."""
+        return self.match[0][:_FAMILY].lower()
+
     def holds(self, shorter: "Found[Entry]") -> bool:
         return shorter.match[0].replace(" ", "") in self.match[0].replace(" ", "")
 
 
-def last_message(line: str) -> Found[Message] | None:
-    """Return the message that ends last in `line`; of those that overlap, the one that begins first."""
+def messages(line: str) -> list[Found[Message]]:
+    """Return the messages in `line`, the one that ends last first; of those that overlap, the one that begins first."""
     words = set(line.split(" "))
-    return _last(
-        [(order, pattern) for order, pattern in enumerate(_messages()) if pattern.may_match(line, words)], line
+    found = (
+        Found(pattern.entry, order, match)
+        for order, pattern in enumerate(_messages())
+        if pattern.may_match(line, words)
+        for match in _near(_compiled(pattern.text), line, _places(pattern.needle, line))
     )
+    return _apart(found)
 
 
 def last_message_unbroken(line: str) -> Found[Message] | None:
-    """Return the same for a line whose breaks were cut out, so that a space may be missing or too many."""
+    """Return the last one of a line whose breaks were cut out, so that a space may be missing or too many."""
     dense = line.replace(" ", "")
-    patterns = enumerate(_messages())
-    return _last([(order, pattern) for order, pattern in patterns if pattern.dense in dense], line, "broken")
+    patterns = [(order, pattern) for order, pattern in enumerate(_messages()) if pattern.dense in dense]
+    if not patterns:
+        return None
+    places = [place for place, sign in enumerate(line) if sign != " "]  # in the line, of each sign of `dense`
+    found = (
+        Found(pattern.entry, order, match)
+        for order, pattern in patterns
+        for match in _near(
+            _compiled(pattern.text, "broken"), line, [places[at] for at in _places(pattern.dense, dense)]
+        )
+    )
+    apart = _apart(found)
+    return apart[0] if apart else None
 
 
 def last_message_in_any_case(small: str) -> Found[Message] | None:
-    """Return the same for a line in small letters, whatever the capitals of the patterns."""
-    return _last(_in_any_case(_messages(), small), small, "any case")
+    """Return the last one of a line in small letters, whatever the capitals of the patterns."""
+    apart = _apart(_in_any_case(_messages(), small))
+    return apart[0] if apart else None
 
 
 def last_other(line: str) -> Other | None:
     """Return the last error in `line` that is known to be about something else."""
     words = set(line.split(" "))
-    patterns = [(order, pattern) for order, pattern in enumerate(_others()) if pattern.may_match(line, words)]
-    return _latest(patterns, line)
+    return _latest(
+        Found(pattern.entry, order, match)
+        for order, pattern in enumerate(_others())
+        if pattern.may_match(line, words)
+        for match in _near(_compiled(pattern.text), line, _places(pattern.needle, line))
+    )
 
 
 def last_other_in_any_case(small: str) -> Other | None:
     """Return the same for a line in small letters, whatever the capitals of the patterns."""
-    return _latest(_in_any_case(_others(), small), small, "any case")
+    return _latest(_in_any_case(_others(), small))
 
 
 class _Pattern(NamedTuple, Generic[Entry]):
@@ -95,32 +120,66 @@ _TYPE = r"[A-Z]\w{1,24}"
 _Form = Literal["", "broken", "any case"]  # of a line: whether its breaks were cut out, or its capitals
 
 
+class _Compiled(NamedTuple):
+    pattern: re.Pattern[str]
+    reach: int  # no match is longer
+
+
 @functools.cache  # compiled when it may match: to compile all of them takes longer than to read a paste
-def _compiled(pattern: str, form: _Form) -> re.Pattern[str]:
+def _compiled(pattern: str, form: _Form = "") -> _Compiled:
     if form == "any case":
-        return re.compile(pattern.replace(_TYPE, f"{_TYPE}(?![.\\w])"), re.ASCII | re.IGNORECASE)
-    return re.compile(glued(pattern) if form == "broken" else pattern, re.ASCII)
+        text = pattern.replace(_TYPE, f"{_TYPE}(?![.\\w])")
+        return _Compiled(re.compile(text, re.ASCII | re.IGNORECASE), longest(pattern))
+    text = glued(pattern) if form == "broken" else pattern
+    return _Compiled(re.compile(text, re.ASCII), longest(text))
 
 
-def _matches(patterns: Sequence[tuple[int, _Pattern[Entry]]], line: str, form: _Form = "") -> Iterator[Found[Entry]]:
-    for order, pattern in patterns:
-        for match in deque(_compiled(pattern.text, form).finditer(line), maxlen=1):
-            yield Found(pattern.entry, order, match)
+def _places(needle: str, line: str) -> list[int]:
+    """Return where each needle begins; nothing for a pattern without one."""
+    if not needle:
+        return []
+    places, at = [], line.find(needle)
+    while at >= 0:
+        places.append(at)
+        at = line.find(needle, at + 1)
+    return places
 
 
-def _in_any_case(patterns: Sequence[_Pattern[Entry]], small: str) -> list[tuple[int, _Pattern[Entry]]]:
-    return [(order, pattern) for order, pattern in enumerate(patterns) if pattern.needle.lower() in small]
+def _near(compiled: _Compiled, line: str, places: Sequence[int]) -> Iterator[re.Match[str]]:
+    """Yield what `finditer` finds in the line. Each match holds a needle, so a log is searched near them only.
+
+    Without places all of it is searched.
+    """
+    begin, end = 0, 0 if places else len(line)
+    for at in places:
+        if at - compiled.reach > end:
+            yield from compiled.pattern.finditer(line, begin, end)
+            begin = at - compiled.reach
+        end = at + compiled.reach + 1
+    yield from compiled.pattern.finditer(line, begin, end)
 
 
-def _latest(patterns: Sequence[tuple[int, _Pattern[Entry]]], line: str, form: _Form = "") -> Entry | None:
-    found = list(_matches(patterns, line, form))
-    return max(found, key=lambda match: (match.end, -match.order)).entry if found else None
+def _in_any_case(patterns: Sequence[_Pattern[Entry]], small: str) -> Iterator[Found[Entry]]:
+    for order, pattern in enumerate(patterns):
+        if pattern.needle.lower() in small:
+            for match in _compiled(pattern.text, "any case").pattern.finditer(small):
+                yield Found(pattern.entry, order, match)
 
 
-def _last(patterns: Sequence[tuple[int, _Pattern[Entry]]], line: str, form: _Form = "") -> Found[Entry] | None:
-    found = list(_matches(patterns, line, form))
-    if not found:
-        return None
-    last = max(found, key=lambda match: match.end)
-    overlapping = [match for match in found if match.end > last.start]
-    return min(overlapping, key=lambda match: (match.start, match.order))
+def _latest(found: Iterable[Found[Entry]]) -> Entry | None:
+    last = max(found, key=lambda match: (match.end, -match.order), default=None)
+    return last.entry if last is not None else None
+
+
+def _apart(found: Iterable[Found[Entry]]) -> list[Found[Entry]]:
+    apart: list[Found[Entry]] = []
+    rest = sorted(found, key=lambda match: (match.end, -match.order))
+    while rest:
+        last = rest[-1]
+        overlapping = []
+        while rest and rest[-1].end > last.start:
+            overlapping.append(rest.pop())
+        apart.append(min(overlapping, key=lambda match: (match.start, match.order)))
+        while rest and rest[-1].end > apart[-1].start:
+            rest.pop()
+    return apart

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from samedevice.catalog import load
+from samedevice.doctor.text.standing import SECTION
 from samedevice.introspect.libraries import is_installed, package
 from samedevice.introspect.lines import Line, read_line
 
@@ -33,6 +34,9 @@ _FORMS = [
     rf"^ {{1,40}}(?P<file>)in (?P<function>[\w.<>: ]{{1,200}}?):{_LINE}$",
 ]
 _COMPILED = [re.compile(form, re.ASCII) for form in _FORMS]
+# Of a log that was cut in the middle of a line: 'le "/home/me/train.py", line 3, in main'
+_CUT = rf'^(?P<margin>)(?:[File ]{{0,5}}")?(?P<file>[^"]{{1,400}})", line {_LINE}(?:,? in {_FUNCTION})?$'
+_OF_A_FIRST_LINE = [*_COMPILED, re.compile(_CUT, re.ASCII)]
 # rich breaks long lines: "/home/me/site-packages/tor", "ch/nn/modules/module.py:1501 in", "_call_impl"
 _PATH_BEGINS = re.compile(r'^ {0,40}(?:/|~|[A-Za-z]:[/\\])[^":]{10,400}$')
 _PATH_ENDS = re.compile(r"^ {1,40}[^ :]{1,400}:[0-9]{1,7} in(?: .{1,200})?$")
@@ -44,11 +48,19 @@ _MARKED = re.compile(r"^>(?P<code> {2,200}[^ ].{0,400})$")  # pytest's failing l
 _JOINED = re.compile(
     r"^(?P<function>[\w.]{1,80}) (?P<code>[^ ].{0,400}?)(?: [\w.]{1,80}(?:Error|Exception):?)?$", re.ASCII
 )
+_BACKSLASH = re.compile(r"\\(?!u(?:061c|200[ef]|202[a-e]|206[6-9]))")  # of a path: `escaped` writes the others
 _CARETS = re.compile(r"^[ ~^]{1,400}$")
 _ERROR = re.compile(
     r"^(?:[\w.]{0,200}(?:Error|Exception|Warning|Interrupt|Exit)\b|Traceback |During |The above )", re.ASCII
 )
-_ANOTHER = re.compile(r"Traceback \(most recent call last\)|During handling of the above|The above exception was")
+_BEGINS, _INNER = "Traceback (most recent call last)", "Original Traceback"
+_CHAINED = re.compile("During handling of the above|The above exception was")
+# faulthandler prints the most recent call first.
+_ANOTHER = re.compile(
+    r"Traceback \(most recent call last\)|During handling of the above|The above exception was"
+    r"|\(most recent call first\)"
+)
+_OWN_LINE = re.compile(r"^[A-Za-z_][\w.]{0,200}(?:Error|Exception|Interrupt|Exit)(?::|$)", re.ASCII)
 # A path that was cut, or lies where no packages are installed, tells PyTorch and some libraries by their folders.
 _TORCH = re.compile(
     r"(?:^|/)torch/(?:(?:nn|utils|optim|autograd|cuda|distributed|_[a-z]\w{0,40})(?:/|\.py)"
@@ -126,15 +138,38 @@ class Traceback:
 def read_traceback(before: Sequence[str], after: Sequence[str] = ()) -> Traceback:
     """Read the frames in the lines of a cleaned paste that stand before a message and after it, in their order.
 
-    Those after it count up to the next traceback only, which is another error's. Where there are none, any do: then the
-    message may be a title.
+    Of those before it the frames of its own traceback count, with what it is chained to. Those after it count up to the
+    next traceback only, which is another error's. Where there are none, any do that end with no error: then the message
+    may be a title.
     """
-    other = next((index for index, line in enumerate(after) if _ANOTHER.search(line)), len(after))
-    near = _read([*before, *after[:other]])
-    if near.frames:
-        return Traceback(near.frames, [*near.own_lines, *after[other:]])
+    other = _end(after)
+    start = _start(before)
+    near = _read([*before[start:], *after[:other]])
+    if near.frames or any(_OWN_LINE.match(line) for line in after[other:]):
+        earlier = _read(before[:start])
+        return Traceback(near.frames, [*earlier.own_lines, *near.own_lines, *after[other:]])
     far = _read(after)
     return Traceback(far.frames, [*before, *far.own_lines])
+
+
+def frames_near(before: Sequence[str], after: Sequence[str]) -> list[Frame]:
+    """Return the frames of a message's own traceback alone."""
+    return _read([*before[_start(before) :], *after[: _end(after)]]).frames
+
+
+def _end(after: Sequence[str]) -> int:
+    """Return the number of the line at which another traceback begins, or another part of a report."""
+    return next((at for at, line in enumerate(after) if _ANOTHER.search(line) or SECTION.match(line)), len(after))
+
+
+def _start(before: Sequence[str]) -> int:
+    """Return the number of the line at which the traceback that stands last begins, or the part of a report with it."""
+    for number in range(len(before) - 1, -1, -1):
+        line = before[number]
+        is_inner = _INNER in line or (number and _CHAINED.search(before[number - 1]))
+        if SECTION.match(line) or (_BEGINS in line and not is_inner):
+            return number
+    return 0
 
 
 def _read(lines: Sequence[str]) -> Traceback:
@@ -145,14 +180,14 @@ def _read(lines: Sequence[str]) -> Traceback:
     number = 0  # of its last line
     path = ""  # the part of a file's path that stood in the line before
     is_library = False  # whether the last frame is a library's
-    for written in lines:
+    for at, written in enumerate(lines):
         line = written.rstrip()
         if path and _PATH_ENDS.match(line):
             line = path + line.strip()
         path = ""
         if _ERROR.match(line):
             is_library = False
-        if form := next(filter(None, (form.match(line) for form in _COMPILED)), None):
+        if form := next(filter(None, (form.match(line) for form in (_COMPILED if at else _OF_A_FIRST_LINE))), None):
             groups = form.groupdict()
             if "shown" not in groups:
                 code = []
@@ -161,7 +196,7 @@ def _read(lines: Sequence[str]) -> Traceback:
             if margin is not None and (joined := _JOINED.match(function)):
                 function, code = joined["function"], [joined["code"]]
             function = function.split("(")[0].strip()
-            file = groups["file"].strip().replace("\\", "/")
+            file = _BACKSLASH.sub("/", groups["file"].strip())
             found.append(Frame(file, int(groups.get("line") or 0), function, _dedented(code)))
             is_library = found[-1].in_library
         elif (numbered := _NUMBERED.match(line)) and found and margin is None:
