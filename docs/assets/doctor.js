@@ -7,7 +7,7 @@ import { use } from "./doctor/calls.js";
 import { lastError } from "./doctor/last-error.js";
 import { inLibrary, packageOf } from "./doctor/libraries.js";
 import { clean, first, lines, matched, squeezed, typed, WINDOW } from "./doctor/normalise.js";
-import { isInPassing, isQuoted, passedOver } from "./doctor/standing.js";
+import { isInPassing, isQuoted, isSource, passedOver } from "./doctor/standing.js";
 import { tell } from "./doctor/tell.js";
 import { nearest, readTraceback } from "./doctor/traceback.js";
 import { ways } from "./doctor/ways.js";
@@ -163,7 +163,7 @@ function othersOf(window, said, chosen, told) {
   said.slice(0, OTHERS).forEach((found, number) => {
     const { message, from, to } = found;
     times[message.id] = (times[message.id] ?? 0) + 1;
-    if (found === chosen || times[message.id] > OF_A_MESSAGE) return;
+    if (found === chosen || times[message.id] > OF_A_MESSAGE || isSource(found.head)) return;
     const begins = number + 1 < said.length ? said[number + 1].to + 1 : 0;
     const near = around(window, found, Math.max(begins, from - BEFORE_OTHERS), AFTER_OTHERS);
     const place = placeOf(nearest(...near).frames);

@@ -14,6 +14,7 @@ const LOGGED = new RegExp(
     String.raw`|[Ww]arnings?\b`,
   "u",
 );
+const SOURCE = /\braise [\w.]{1,80}\([^"']{0,20}["'][^"']{0,200}$/u;
 const CAPTURED = /^-{3,} Captured \w{1,20} \w{1,20} -{3,}$/u;
 const ENDS = /^[A-Za-z_][\w.]{0,200}(?::|$)/u; // an error's own line below its traceback
 export const SECTION = /^(?:_{3,} .{1,400} _{3,}|={3,} .{1,400} ={3,})$/u;
@@ -23,8 +24,11 @@ const near = (head) => [...head.slice(-2 * HEAD)].slice(-HEAD).join("");
 /** Whether a message is only quoted, by what stands before it in its line. */
 export const isQuoted = (head) => QUOTED.test(near(head)) || NAMED.test(near(head));
 
-/** Whether a warning or a line of a logger holds it. */
-export const isInPassing = (head) => LOGGED.test(near(head));
+/** Whether a line of a program holds it, which it raises. */
+export const isSource = (head) => SOURCE.test(near(head));
+
+/** Whether a warning or a line of a logger or of a program holds it. */
+export const isInPassing = (head) => LOGGED.test(near(head)) || isSource(head);
 
 /** The numbers of the lines that pytest captured, and of those of errors that Python ignored. */
 export function passedOver(lines) {

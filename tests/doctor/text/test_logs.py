@@ -181,3 +181,13 @@ def test_of_a_longer_text_its_end_is_read(monkeypatch):
     monkeypatch.setattr(read, "MOST", 1_000)
     assert explain(TRACEBACK + "step\n" * 300).message is None
     assert explain("step\n" * 300 + TRACEBACK).message.id == "SD030"
+
+
+def test_the_line_that_raises_a_message_is_no_error_of_its_own():
+    frame = '  File "net.py", line 8, in forward\n'
+    raised = f'{frame}    raise RuntimeError("Expected all tensors to be on the same device, b\n'
+    whole = (
+        "RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"
+    )
+    assert explain(f"{raised}{whole}").others == ()
+    assert explain(raised).message.id == "SD004", "where it is all that is left, it tells what was raised"

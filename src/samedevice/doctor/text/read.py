@@ -12,7 +12,7 @@ from samedevice.catalog import Message, Other
 from samedevice.doctor.text.last_error import last_error
 from samedevice.doctor.text.match import Found, last_message_unbroken, last_other, messages
 from samedevice.doctor.text.normalise import clean, lines, matched, squeezed
-from samedevice.doctor.text.standing import is_in_passing, is_quoted, passed_over
+from samedevice.doctor.text.standing import is_in_passing, is_quoted, is_source, passed_over
 from samedevice.doctor.text.traceback import Frame, frames_near, read_traceback
 from samedevice.doctor.text.typed import typed_message, typed_other
 
@@ -246,7 +246,7 @@ class _Choice:
         others: list[tuple[str, OtherError]] = []
         for number, found in enumerate(counted[:_OTHERS]):
             times[found.entry.id] += 1
-            if found is self.found or times[found.entry.id] > _OF_A_MESSAGE:
+            if found is self.found or times[found.entry.id] > _OF_A_MESSAGE or is_source(part.head(found)):
                 continue
             begins = part.last(counted[number + 1]) + 1 if number + 1 < len(counted) else 0
             other = OtherError(found.entry, _place(part.frames_near(found, begins)))

@@ -28,6 +28,7 @@ _LOGGED = re.compile(
     r"|[Ww]arnings?\b",
     re.ASCII,
 )
+_SOURCE = re.compile(r"""\braise [\w.]{1,80}\([^"']{0,20}["'][^"']{0,200}$""", re.ASCII)
 _CAPTURED = re.compile(r"^-{3,} Captured \w{1,20} \w{1,20} -{3,}$", re.ASCII)
 _IGNORED = "Exception ignored in"
 _ENDS = re.compile(r"^[A-Za-z_][\w.]{0,200}(?::|$)", re.ASCII)  # an error's own line below its traceback
@@ -41,9 +42,14 @@ def is_quoted(head: str) -> bool:
     return bool(_QUOTED.search(head) or _NAMED.search(head))
 
 
+def is_source(head: str) -> bool:
+    """Tell whether a line of a program holds the message, which it raises, by what stands before it in its line."""
+    return _SOURCE.search(head[-_HEAD:]) is not None
+
+
 def is_in_passing(head: str) -> bool:
-    """Tell whether a warning or a line of a logger holds the message, by what stands before it in its line."""
-    return _LOGGED.search(head[-_HEAD:]) is not None
+    """Tell whether a warning or a line of a logger or of a program holds the message, by what stands before it."""
+    return _LOGGED.search(head[-_HEAD:]) is not None or is_source(head)
 
 
 def passed_over(lines: Sequence[str]) -> set[int]:
