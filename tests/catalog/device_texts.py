@@ -6,7 +6,8 @@ word says nothing of where a tensor is (`_ELSEWHERE`). In Python a text is what 
 for it. In C++ it is a sentence among the constants of a library: the linker keeps no statements, so a message with
 values in it comes in pieces.
 
-No texts are warnings, what tests of PyTorch's own say, and what the compiler of C++ writes for a check without words.
+No texts are warnings, what PyTorch's own tests say, what its compiler asserts about itself (`_COMPILER`), and what the
+macros of C++ write for an assertion.
 """
 
 import ast
@@ -27,6 +28,7 @@ _ELSEWHERE = re.compile(
     re.I,
 )
 _NOT_READ = ("testing/_internal/", "include/", "bin/", "share/", "utils/hipify/", "_vendor/")
+_COMPILER = ("_inductor/", "_dynamo/", "_export/", "_functorch/", "fx/", "_higher_order_ops/")
 _RAISES = re.compile(
     r"^[ \t]*(?:raise\b|assert\b"
     r"|(?:return )?(?:[\w.]*\.)?(?:_?check\w*|_p_assert|_log_and_throw|_?unimplemented\w*|_raise\w*)\("
@@ -43,21 +45,24 @@ def of_python(package: Path) -> dict[str, str]:
         name = file.relative_to(package).as_posix()
         if not name.startswith(_NOT_READ):
             source = file.read_text("utf-8")
-            for text in _texts(source) if _WORD.search(source) else ():
+            for text in _texts(source, name.startswith(_COMPILER)) if _WORD.search(source) else ():
                 found.setdefault(text, f"torch/{name}")
     return found
 
 
-def _texts(source: str) -> Iterator[str]:
+def _texts(source: str, of_the_compiler: bool) -> Iterator[str]:
     for start in _RAISES.finditer(source):
-        for given in _given(source[start.start() : start.start() + _LONGEST]):
+        statement = _statement(source[start.start() : start.start() + _LONGEST])
+        if statement is None or (of_the_compiler and _asserts(statement)):
+            continue
+        for given in _arguments(statement):
             text = " ".join(_written(given).split())
             if is_about_a_device(text):
                 yield text
 
 
-def _given(head: str) -> list[ast.expr]:
-    """What the statement at the start of `head` is given: the arguments of the error, the words of the check."""
+def _statement(head: str) -> ast.stmt | None:
+    """Return the statement at the start of `head`, if it has a word for a device."""
     written, depth = "", 0
     for line in head.lstrip().splitlines(keepends=True):
         written += line
@@ -67,13 +72,20 @@ def _given(head: str) -> list[ast.expr]:
                 (statement,) = ast.parse(written).body
             except SyntaxError:
                 continue
-            return _arguments(statement)
+            return statement
         if depth <= 0 and not written.rstrip().endswith(("\\", ",")):
-            return []
-    return []
+            return None
+    return None
+
+
+def _asserts(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Assert) or (
+        isinstance(statement, ast.Raise) and "AssertionError" in ast.unparse(statement)
+    )
 
 
 def _arguments(statement: ast.stmt) -> list[ast.expr]:
+    """What a statement is given: the arguments of an error, the words of a check."""
     match statement:
         case ast.Assert(msg=ast.expr() as words):
             return [words]
