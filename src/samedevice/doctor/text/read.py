@@ -9,6 +9,7 @@ from samedevice.catalog import Message, Other
 from samedevice.doctor.text.match import Found, last_message, last_message_unbroken, last_other
 from samedevice.doctor.text.normalise import clean, lines, squeezed
 from samedevice.doctor.text.traceback import Frame, read_traceback
+from samedevice.doctor.text.traced import operands
 
 WINDOW = 200_000  # characters read at once, from the end; the page reads one window
 _OVERLAP = 8_000  # no message is longer
@@ -31,7 +32,7 @@ class Reading:
     """A message found in a paste, what it names (`reads`), and what stands around it.
 
     Beside what the patterns name, `reads` has `op`, `joined` (the operation that joins a list), `device_kind`,
-    `others_kind` and `between` where they follow.
+    `others_kind` and `between` where they follow, and `operands`, the devices in a traced call.
     `trace` has the lines without their indents, each between two line ends, and slashes for backslashes; `own_trace`
     has those that belong to no library's frame, and `below` the files and lines of the frames inside the innermost of
     the user's own.
@@ -130,7 +131,7 @@ def _reading(window: list[str], pieces: list[str], joint: str, found: Found[Mess
     traceback = read_traceback(before, after)
     return Reading(
         found.entry,
-        _reads(found.match),
+        _reads(found.match, operands(before)),
         traceback.frames,
         _squeezed([*before, *after][-_LINES_OF_TRACE:]),
         _squeezed(traceback.own_lines[-_LINES_OF_TRACE:]),
@@ -141,8 +142,8 @@ def _squeezed(trace: list[str]) -> str:
     return "\n".join(["", *map(squeezed, trace), ""]).replace("\\", "/")
 
 
-def _reads(match: re.Match[str]) -> dict[str, str]:
-    reads = {name: value for name, value in match.groupdict().items() if value}
+def _reads(match: re.Match[str], traced: str) -> dict[str, str]:
+    reads = {name: value for name, value in {**match.groupdict(), "operands": traced}.items() if value}
     if "method" in reads and "op" not in reads:
         reads["op"] = _METHOD.sub("", reads["method"]).strip("_")
     if reads.get("argument") == "tensors" and "op" in reads:
