@@ -111,6 +111,8 @@ def _asserts(statement: ast.stmt) -> bool:
 def _given(statement: ast.stmt) -> list[ast.expr]:
     """What a statement is given: the arguments of an error, the words of a check."""
     match statement:
+        case ast.Expr(value=ast.Lambda(body=body)):  # a check that is passed on, and called later
+            return _given(ast.Expr(body))
         case ast.Assert(msg=ast.expr() as words):
             return [words]
         case ast.Raise(exc=ast.Call() as call) | ast.Expr(value=ast.Call() as call):
