@@ -9,6 +9,8 @@ from pathlib import Path
 from tests.doctor.test_live_and_pasted import COMPUTED, CREATED, FOLLOWING, INDEXED
 from tests.doctor.text.test_failing_line import CASES, FRAME, LIBRARY, paste
 from tests.doctor.text.test_failing_line import FILE as LINES
+from tests.doctor.text.test_traced import PASTES as TRACED
+from tests.doctor.text.test_traced import paste as traced
 from tests.site.pasted import AWKWARD
 
 from drawn_lines.cases import cases
@@ -87,6 +89,10 @@ def test_the_page_finds_what_python_finds_in_tracebacks_of_every_form(visit):
     )
     assert len(texts) > 20
     assert differences(visit(), texts) == {}
+
+
+def test_the_page_reads_where_the_tensors_of_a_traced_call_are(visit):
+    assert differences(visit(), {name: traced(*parts) for name, (*parts, _) in TRACED.items()}) == {}
 
 
 def test_the_awkward_pastes_reach_messages_other_errors_places_and_nothing():
