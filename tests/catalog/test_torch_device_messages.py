@@ -40,12 +40,17 @@ def shape(text: str) -> str:
 
 
 @cache
-def known() -> tuple[set[str], tuple[str, ...], str]:
-    """The texts of the list: whole, the beginnings of those that are cut, and all in one, to find pieces in."""
+def known() -> tuple[str, tuple[str, ...]]:
+    """All texts of the list in one, in which texts and pieces are found; and the beginnings of those that are cut."""
     messages = [shape(text) for texts in listed()["messages"].values() for _, text in texts]
     others = [text for reason in listed()["needs_none"].values() for text in reason["texts"]]
     cut = tuple(text.removesuffix(" …") for text in others if text.endswith("…"))
-    return {*messages, *others}, cut, "\n".join([*messages, *others])
+    return "\n".join([*messages, *others]), cut
+
+
+def is_listed(text: str) -> bool:
+    whole, cut = known()
+    return text in whole or text.startswith(cut)
 
 
 def recognised(text: str) -> str:
@@ -57,13 +62,10 @@ def recognised(text: str) -> str:
 
 
 def lacking(found: dict[str, str]) -> list[str]:
-    whole, cut, _ = known()
     return [
         f"  {file}: {text}"
         for text, file in found.items()
-        if text not in whole
-        and not text.startswith(cut)
-        and not any(recognised(text.replace("{}", slot)) for slot in SLOTS)
+        if not is_listed(text) and not any(recognised(text.replace("{}", slot)) for slot in SLOTS)
     ]
 
 
@@ -92,14 +94,12 @@ def test_each_text_of_the_libraries_is_known() -> None:
         pytest.skip("the constants are read from the libraries of Linux, and this PyTorch has none")
     if tuple(map(int, re.findall(r"\d+", torch.__version__)[:2])) < FIRST_LIBRARIES:
         pytest.skip(f"the libraries of PyTorch before {FIRST_LIBRARIES[0]}.{FIRST_LIBRARIES[1]} were not read")
-    whole = known()[2]
     refuse(
         [
             f"  {file.name}: {piece}"
             for file in libraries
             for piece in sorted(device_texts.of_library(file))
-            if piece not in whole and not piece.startswith(known()[1])
-            if not any(recognised(text) for text in (piece, f"{piece} cuda:0"))
+            if not is_listed(piece) and not any(recognised(text) for text in (piece, f"{piece} cuda:0"))
         ]
     )
 
