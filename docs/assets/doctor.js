@@ -208,14 +208,18 @@ function reading(window, found) {
   const [trace, ownTrace] = [[...left, ...right], ownLines].map(withoutIndents);
   const quoted = first(QUOTED, found.quoted);
   const { message, match } = found;
-  return { message, reads: readsOf(match), frames, trace, ownTrace, quoted, place, below, libraryFrame };
+  return { message, reads: readsOf(match, left), frames, trace, ownTrace, quoted, place, below, libraryFrame };
 }
 
 const withoutIndents = (trace) =>
   `\n${trace.slice(-LINES_OF_TRACE).map(squeezed).join("\n")}\n`.replaceAll("\\", "/");
 
-function readsOf(match) {
+function readsOf(match, before) {
   const reads = Object.fromEntries(Object.entries(match.groups ?? {}).filter(([, value]) => value));
+  // Where the tensors of a traced call are, in order; one without a device is on the CPU.
+  const line = before.slice(-20).join(" ").split("(*(").at(-1);
+  const devices = [...line.matchAll(/FakeTensor\(\.{3}(?:, *device='([^']+)')?, *size/gu)].map(([, device = "cpu"]) => device);
+  if (new Set(devices).size > 1) reads.operands = devices.join(", ");
   if (reads.method && !reads.op) reads.op = reads.method.replace(METHOD, "").replace(/^_+|_+$/gu, "");
   if (reads.argument === "tensors" && "op" in reads) reads.joined = reads.op;
   for (const name of ["device", "others"]) if (reads[name]) reads[`${name}_kind`] = kind(reads[name]);

@@ -57,6 +57,14 @@ RAISED: dict[str, tuple[Callable[[], object], str, str]] = {
         "SD041",
         "attempting to assign a gradient located on device with index '\1' to a tensor located on device with index '",
     ),
+    "a function for each number": (lambda: here(2).apply_(abs), "SD141", ""),
+    "asarray without a copy": (lambda: torch.asarray(torch.ones(2), device="cuda:0", copy=False), "SD145", ""),
+    "memory of the CPU for a CUDA library": (lambda: torch.ones(2).__cuda_array_interface__, "SD142", ""),
+    "numbers that meta does not have": (
+        lambda: torch.repeat_interleave(torch.ones(3, dtype=torch.int64, device="meta")),
+        "SD143",
+        "",
+    ),
     "a random state on a GPU": (lambda: torch.set_rng_state(torch.get_rng_state().cuda()), "SD084", ""),
 }
 

@@ -71,6 +71,13 @@ def test_a_device_error_is_shown_as_ever_and_its_diagnosis_follows(run):
     assert "SD002" in diagnosis
 
 
+def test_what_assert_close_says_of_devices_is_followed_too(shell, run):
+    ipython.load(shell)
+    shown = run("raise AssertionError(\"The values for attribute 'device' do not match: cuda:0 != cpu.\")")
+    assert "`assert_close` got a tensor on cuda:0 and expected one on cpu." in shown
+    assert "SD128" in shown
+
+
 def test_loading_says_nothing(run):
     assert run("%load_ext samedevice") == ""
     assert run("%unload_ext samedevice") == ""

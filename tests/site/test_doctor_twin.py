@@ -12,6 +12,8 @@ from tests.doctor.text.test_failing_line import CASES, FRAME, LIBRARY, paste
 from tests.doctor.text.test_failing_line import FILE as LINES
 from tests.doctor.text.test_logs import FILES as LOGS
 from tests.doctor.text.test_logs import of
+from tests.doctor.text.test_traced import PASTES as TRACED
+from tests.doctor.text.test_traced import paste as traced
 from tests.doctor.text.test_typed import CAPITALS, PROSE, QUERIES
 from tests.site.pasted import AWKWARD
 
@@ -105,6 +107,10 @@ def test_the_page_finds_what_python_finds_in_tracebacks_of_every_form(visit):
 def test_the_page_finds_what_python_finds_in_what_is_typed(visit):
     texts = [*itertools.chain.from_iterable(QUERIES.values()), *PROSE, "\u017found at lea\u017ft two devices", "\u0130"]
     assert differences(visit(), dict(enumerate(form(text) for text in texts for form in [str, *CAPITALS]))) == {}
+
+
+def test_the_page_reads_where_the_tensors_of_a_traced_call_are(visit):
+    assert differences(visit(), {name: traced(*parts) for name, (*parts, _) in TRACED.items()}) == {}
 
 
 def test_the_awkward_pastes_reach_messages_other_errors_places_and_nothing():

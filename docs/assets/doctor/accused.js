@@ -16,7 +16,7 @@ const NUMBERS = words("dim alpha beta equation normalized_shape num_groups n_fft
 
 /** The arguments of an operation that the message leaves open: on the side that is in the wrong place. */
 export function accused(operation, reading) {
-  const { reads: { argument = "", device_kind, element }, message, below } = reading;
+  const { reads: { argument = "", device_kind, element, op, operands = "" }, message, below } = reading;
   const { kind, arguments: given, isOpen, node } = operation, isOnCpu = device_kind === "cpu";
   const betweenGpus = pair(reading) === GPUS, told = toldDevices(reading), values = given.map(([, value]) => value);
   const [, list] = given.find(([role]) => role === "tensors") ?? [], loss = ["module", node.func, values];
@@ -25,13 +25,19 @@ export function accused(operation, reading) {
     const indices = isBetweenGpus(reading) ? items.filter(mayBeTensors) : [];
     return [["self", base, [index]], ...indices.map((each) => ["index", each, [base]])];
   }
+  // What was on the CPU in a traced call, whose message shows the device of each tensor, in order.
+  const isLayer = kind === "layer", on = operands.split(", "), isTensor = ({ type }) => type !== "Constant";
+  const tensors = given.flatMap(([role, node]) => (node.elts ?? [node]).filter(isTensor).map((one) => [role, one]));
+  if (isLayer && !op?.startsWith("embedding")) tensors.reverse(); // a layer calls with its input, then its own
+  const found = sides({ arguments: tensors }, (_, at) => on[at] === "cpu");
+  if (found.length && tensors.length === (isLayer ? 2 : on.length)) return found;
   if (Object.keys(told).length) {
     const isIt = (device) => (betweenGpus ? device !== undefined : (device ?? "cpu") === "cpu");
     return sides(operation, (role) => isIt(entry(told, role)));
   }
   if (list) return joined(list, element, isOnCpu, betweenGpus || isOpen || argument !== "tensors");
-  if (isOpen) return kind === "layer" ? eachOfALayer(operation) : sides(operation, () => true);
-  if (kind === "layer") return ofALayer(operation, reading);
+  if (isOpen) return isLayer ? eachOfALayer(operation) : sides(operation, () => true);
+  if (isLayer) return ofALayer(operation, reading);
   if (message.id === CONVOLVED) {
     const roles = isOnCpu ? ["input"] : ["weight", "bias"];
     return sides(operation, (role) => roles.includes(role));
@@ -48,7 +54,7 @@ export function accused(operation, reading) {
 }
 
 function sides({ arguments: given }, isAccused) {
-  const found = given.filter(([role]) => isAccused(role) && !NUMBERS.includes(role)), nodes = given.map(([, node]) => node);
+  const found = given.filter(([role], at) => isAccused(role, at) && !NUMBERS.includes(role)), nodes = given.map(([, node]) => node);
   return found.map(([role, node]) => [role, node, nodes.filter((other) => other !== node)]);
 }
 

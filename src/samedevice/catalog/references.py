@@ -28,6 +28,7 @@ _DERIVED = {
     "device_kind": {"device"},
     "others_kind": {"others"},
     "between": {"device", "others"},
+    "operands": {"device"},  # beside the message: samedevice.doctor.text.traced
 }
 _VERDICTS = ("false", "misleading", "incomplete", "does not run")
 _DECIDES = ("default", "data", "size", "cpu", "like", "operands", "move", "argument", "view", "copy")  # the device

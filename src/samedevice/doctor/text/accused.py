@@ -30,6 +30,8 @@ _NUMBERS = (
     "-",
 )
 
+_LAYER_AND_INPUT = 2
+
 Accused = tuple[str, ast.expr, tuple[ast.expr, ...]]  # what it was passed for, what was passed, and what it met
 
 
@@ -50,6 +52,8 @@ def accused(operation: LineOperation, reading: Reading) -> Iterator[Accused]:
         for each in index.elts if isinstance(index, ast.Tuple) else [index]:
             if reading.is_between_gpus and may_be_tensors(each):
                 yield "index", each, (arguments[0][1],)
+    elif traced := _of_a_traced_call(operation, reads.get("op", ""), reads.get("operands", "")):
+        yield from traced
     elif told := reading.told_devices:
         yield from _sides(operation, lambda role: role in told if between_gpus else told.get(role, "cpu") == "cpu")
     elif any(role == "tensors" for role, _ in arguments):
@@ -79,6 +83,27 @@ def accused(operation: LineOperation, reading: Reading) -> Iterator[Accused]:
         at = next((at for at, role in enumerate(roles) if is_same(role, argument)), 0)
         before = roles[:at] or roles[1:]
         yield from _sides(operation, lambda role: is_same(role, argument) if is_on_cpu else role in before)
+
+
+def _of_a_traced_call(operation: LineOperation, op: str, operands: str) -> list[Accused]:
+    """Return what was on the CPU in a call whose message shows the device of each tensor, in order."""
+    devices = operands.split(", ")
+    tensors = [
+        (role, node)
+        for role, argument in operation.arguments
+        for node in (argument.elts if isinstance(argument, ast.List | ast.Tuple) else [argument])
+        if not isinstance(node, ast.Constant)
+    ]
+    is_layer = operation.kind == "layer"
+    if len(tensors) != (_LAYER_AND_INPUT if is_layer else len(devices)):
+        return []
+    if is_layer and not op.startswith("embedding"):
+        tensors.reverse()  # a layer calls with its input, then its own
+    return [
+        (role, node, tuple(other for _, other in tensors if other is not node))
+        for (role, node), device in zip(tensors, devices, strict=False)
+        if device == "cpu" and role not in _NUMBERS
+    ]
 
 
 def _sides(operation: LineOperation, is_accused: Callable[[str], bool]) -> Iterator[Accused]:

@@ -14,6 +14,7 @@ from samedevice.doctor.text.match import Found, last_message_unbroken, last_othe
 from samedevice.doctor.text.normalise import clean, lines, matched, squeezed
 from samedevice.doctor.text.standing import is_in_passing, is_quoted, is_source, passed_over
 from samedevice.doctor.text.traceback import Frame, frames_near, read_traceback
+from samedevice.doctor.text.traced import operands
 from samedevice.doctor.text.typed import typed_message, typed_other
 
 MOST = 20_000_000  # characters of a text that are read, from its end
@@ -50,7 +51,7 @@ class Reading:
     """A message found in a paste, what it names (`reads`), and what stands around it.
 
     Beside what the patterns name, `reads` has `op`, `joined` (the operation that joins a list), `device_kind`,
-    `others_kind` and `between` where they follow.
+    `others_kind` and `between` where they follow, and `operands`, the devices in a traced call.
     `quoted` is the message with what stands on its lines. `trace` has the lines without their indents, each between two
     line ends, and slashes for backslashes; `own_trace` has those that belong to no library's frame, and `below` the
     files and lines of the frames inside the innermost of the user's own. `others` are the other device errors of the
@@ -275,7 +276,7 @@ def _reading(part: _Part, found: Found[Message]) -> Reading:
     traceback = read_traceback(before, after)
     return Reading(
         found.entry,
-        _reads(found.match),
+        _reads(found.match, operands(before)),
         traceback.frames,
         _squeezed([*before, *after][-_LINES_OF_TRACE:]),
         _squeezed(traceback.own_lines[-_LINES_OF_TRACE:]),
@@ -287,8 +288,8 @@ def _squeezed(trace: list[str]) -> str:
     return "\n".join(["", *map(squeezed, trace), ""]).replace("\\", "/")
 
 
-def _reads(match: re.Match[str]) -> dict[str, str]:
-    reads = {name: value for name, value in match.groupdict().items() if value}
+def _reads(match: re.Match[str], traced: str) -> dict[str, str]:
+    reads = {name: value for name, value in {**match.groupdict(), "operands": traced}.items() if value}
     if "method" in reads and "op" not in reads:
         reads["op"] = _METHOD.sub("", reads["method"]).strip("_")
     if reads.get("argument") == "tensors" and "op" in reads:
