@@ -68,7 +68,11 @@ def test_every_text_of_the_library_is_recognised(name: str) -> None:
             "flux, a.py:1: 'The flux differs' should be recognised as SD131, and it is not recognised",
         ),
         (
-            {"at": "a.py:1", "text": "weight is on the meta device, we need a `value` to put in on 0.", "none": "A joke."},
+            {
+                "at": "a.py:1",
+                "text": "weight is on the meta device, we need a `value` to put in on 0.",
+                "none": "A joke.",
+            },
             "should need no entry, and it is recognised as SD131",
         ),
         ({"at": "a.py:1", "text": "The flux differs"}, "one of message, other and none; this one has at, text"),
