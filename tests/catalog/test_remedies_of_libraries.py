@@ -74,6 +74,12 @@ PASTES = {
         "",
         'info["missing_keys"]',
     ),
+    "peft, meta": (
+        "model = PeftModel.from_pretrained(model, adapter)\nValueError: weight is on the meta device, we need a `value` to "
+        "put in on 0.",
+        "",
+        "remove_hook_from_submodules(model)",
+    ),
     "the disk": (
         LOADED + "ValueError: The current `device_map` had weights offloaded to the disk. Please provide an "
         "`offload_folder` for them.",
