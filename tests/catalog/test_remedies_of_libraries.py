@@ -75,8 +75,8 @@ PASTES = {
         'info["missing_keys"]',
     ),
     "peft, meta": (
-        "model = PeftModel.from_pretrained(model, adapter)\nValueError: weight is on the meta device, we need a `value` to "
-        "put in on 0.",
+        "model = PeftModel.from_pretrained(model, adapter)\nValueError: weight is on the meta device, we need a "
+        "`value` to put in on 0.",
         "",
         "remove_hook_from_submodules(model)",
     ),
