@@ -50,8 +50,8 @@
     if (type === QUERY) asked = data;
   });
 
-  // lunr, with which Material finds words, joins equal endings of words, and compares them as `label + id` without a sign
-  // between. With digits in words, two endings can look the same: it then finds words that are nowhere, and fails.
+  // lunr, with which Material finds words, joins equal endings of words. It compares them as letters and numbers without
+  // a sign between, so with digits in words two endings can look the same: it finds words that are nowhere, and fails.
   function unmixed() {
     self.lunr.TokenSet.prototype.toString = function () {
       const edges = Object.keys(this.edges).sort();
