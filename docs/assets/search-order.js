@@ -43,9 +43,21 @@
   self.postMessage = (message) =>
     send(message.type === RESULT ? { ...message, data: ordered(message.data) } : message);
   addEventListener("message", ({ data: { type, data } }) => {
-    if (type === SETUP) read(data.docs);
+    if (type === SETUP) {
+      unmixed();
+      read(data.docs);
+    }
     if (type === QUERY) asked = data;
   });
+
+  // lunr, with which Material finds words, joins equal endings of words. It compares them as letters and numbers without
+  // a sign between, so with digits in words two endings can look the same: it finds words that are nowhere, and fails.
+  function unmixed() {
+    self.lunr.TokenSet.prototype.toString = function () {
+      const edges = Object.keys(this.edges).sort();
+      return (this._str ||= `${+this.final}${edges.map((label) => `${label}${this.edges[label].id},`).join("")}`);
+    };
+  }
 
   const stem = (word) => (word.length > 4 ? word.replace(/(?:ing|ed|es|s|e)$/u, "") : word);
   const raw = (text) => {

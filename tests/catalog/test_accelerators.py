@@ -14,7 +14,7 @@ from samedevice.catalog import load
 from samedevice.doctor.diagnosis import Diagnosis
 from samedevice.doctor.outline import change
 from samedevice.doctor.report import as_text
-from samedevice.doctor.text.match import last_message
+from samedevice.doctor.text.match import messages
 from samedevice.doctor.text.normalise import clean, lines, squeezed
 
 # What an accelerator is called: in Python, and in capitals.
@@ -91,7 +91,7 @@ def names_only(text: str, accelerator: str) -> bool:
     """Whether what is read of a text names this accelerator and no other: in a slot, or in a pattern for this one."""
     if accelerator == "hip" and "HIP error" in text:
         return True  # what HIP itself says is about AMD's GPUs
-    found = last_message(" ".join(map(squeezed, lines(clean(text)))))
+    found = next(iter(messages(" ".join(map(squeezed, lines(clean(text)))))), None)
     if found is None:
         return False
     read = " ".join(value for value in found.match.groupdict().values() if value)
