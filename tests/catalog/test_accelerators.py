@@ -97,6 +97,8 @@ def names_only(text: str, accelerator: str) -> bool:
     read = " ".join(value for value in found.match.groupdict().values() if value)
     named = {name for pattern in (SMALL, CAPITALS) for name in pattern.findall(read)}
     named |= {name for name in CAPITALS.findall(found.match[0]) if name in found.match.re.pattern}
+    if "GPU or" in found.match[0]:
+        return False  # the reader may have either
     small, capitals = NAMES[accelerator]
     return bool(named & {small, capitals}) and named <= {small, capitals} and (accelerator != "hip" or "HIP" in named)
 
