@@ -80,7 +80,7 @@ function ofOwner(catalog, diagnosis) {
       element("p", {}, ...marked(says)),
       ...(tries.length ? [element("ol", {}, ...tries.map((tried) => element("li", {}, ...marked(tried))))] : []),
       ...(update ? [element("p", {}, UPDATE), command(update)] : []),
-      element("p", {}, "If it stays, report it ", ...at, ", with this text:"),
+      element("p", {}, "If the error stays, report it ", ...at, ", with this text:"),
       command(report, "the report"),
       folded(`To change it in \`${name}\``, [...own, ...first, ...rest].flat()),
     ],

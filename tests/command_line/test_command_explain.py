@@ -174,7 +174,7 @@ def test_json_has_what_a_machine_needs(capsys, here, monkeypatch):
         ["schema", "message", "says", "reads", "place", "culprits"],
         ["causes", "others", "last", "other", "ask"],
     )
-    assert list(data) == [*before, "certain", "tell", "ways", *after]
+    assert list(data) == [*before, "certain", "tell", "ways", "owner", *after]
     assert data["message"]["id"] == "SD001"
     assert data["message"]["page"] is None
     assert (data["reads"]["argument"], data["reads"]["device"], data["reads"]["others"]) == ("mat1", "cpu", "cuda:0")

@@ -15,6 +15,8 @@ const TORCH = 'PyTorch: (what `python -c "import torch; print(torch.__version__)
 const OF_SPREAD =
   'If the model was loaded with `device_map="auto"`, load it on one GPU as a whole, with `device_map={"": 0}`, ' +
   "if its memory is large enough.";
+const UPDATE = "Update it: a newer release may have fixed it.";
+const TRACKER = "in its issue tracker, to which its page on PyPI leads";
 const IN_A_CONTEXT =
   'Call it below `with torch.device("cuda"):`, or with the device that you use: PyTorch 2.0 and later creates there ' +
   "what is created without a device.";
@@ -79,9 +81,9 @@ function ofPackage(frame, reading, isCalled) {
     const where = isPublished ? `https://huggingface.co/${name}/discussions` : "on the page that the model comes from";
     return { name, says, tries, command: "", where, report };
   }
-  const pip = known ? known.pip : name;
-  const where = known?.report ?? `where its issues are (\`pip show ${name}\` prints its home page)`;
-  return { name, says, tries, command: pip && `pip install --upgrade ${pip}`, where, report };
+  // What pip calls another is not known: a guess may be another package.
+  if (!known) return { name, says, tries: [UPDATE, ...tries], command: "", where: TRACKER, report };
+  return { name, says, tries, command: known.pip && `pip install --upgrade ${known.pip}`, where: known.report, report };
 }
 
 /** What to report: the message, where it failed, and the versions that the paste tells. */

@@ -197,7 +197,7 @@ def _of_exception(error: BaseException) -> Diagnosis:
 def _owner_of(error: BaseException, cause: str) -> Owner | None:
     """Return who keeps the code that failed, where the frames have shown that it is a library's."""
     found = read(_text_of(error))
-    return owner(found, load().causes[cause], ()) if isinstance(found, Reading) else None
+    return owner(found, load().causes[cause], (), is_looked_up=True) if isinstance(found, Reading) else None
 
 
 def _of_message(error: BaseException) -> Diagnosis:

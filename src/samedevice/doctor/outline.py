@@ -137,7 +137,7 @@ def _place(place: Frame) -> str:
 def to_report(owner: "Owner") -> str:
     """Say where to report, above the text to report."""
     where = f"at {owner.where}" if owner.where.startswith("https://") else owner.where
-    return f"If it stays, report it {where}, with this text:"
+    return f"If the error stays, report it {where}, with this text:"
 
 
 def _others(diagnosis: "Diagnosis") -> list[tuple[str, str]]:

@@ -57,7 +57,7 @@ OWNERS = {
     "a package that is not listed": (
         pasted(OWN, (f"{SITE}/lang_sam/utils.py", 30, "draw", "return image + torch.zeros(3)")),
         "lang_sam",
-        "where its issues are (`pip show lang_sam` prints its home page)",
+        "in its issue tracker",
     ),
     "code of a model": (
         pasted((MODEL, 5, "forward", "x = x + torch.zeros(3)")),

@@ -26,6 +26,7 @@ _OF_SPREAD = (
     'If the model was loaded with `device_map="auto"`, load it on one GPU as a whole, with `device_map={"": 0}`, '
     "if its memory is large enough."
 )
+_UPDATE = "Update it: a newer release may have fixed it."
 _IN_A_CONTEXT = (
     'Call it below `with torch.device("cuda"):`, or with the device that you use: PyTorch 2.0 and later creates there '
     "what is created without a device."
@@ -56,13 +57,14 @@ class Owner:
     report: str
 
 
-def owner(reading: Reading, cause: Cause | None, named: Sequence[Frame]) -> Owner | None:
+def owner(reading: Reading, cause: Cause | None, named: Sequence[Frame], *, is_looked_up: bool = False) -> Owner | None:
     """Return who keeps the code that failed, or None where it is the reader's, or may be.
 
     Args:
         reading: the paste.
         cause: its most likely cause.
         named: the frames of the tensors that are named: where one is the reader's, so is the fault.
+        is_looked_up: whether the frames of a living error have shown that it is a library's.
     """
     subject = reading.message.subject
     if subject not in _OF_AN_APPLICATION or any(_is_own(frame) for frame in named):
@@ -78,7 +80,7 @@ def owner(reading: Reading, cause: Cause | None, named: Sequence[Frame]) -> Owne
     if not packages or (calls_it and (cause is None or cause.id != "library_bug")):
         return None
     inner = [frame for frame in packages if frame.package not in _OF_OPERATIONS]
-    return _of_package((inner or packages)[-1], reading, is_called=calls_it)
+    return _of_package((inner or packages)[-1], reading, is_called=calls_it and not is_looked_up)
 
 
 def application_of(frame: Frame) -> tuple[Application, str] | None:
@@ -158,9 +160,10 @@ def _of_package(frame: Frame, reading: Reading, *, is_called: bool) -> Owner:
             f"https://huggingface.co/{name}/discussions" if is_published else "on the page that the model comes from"
         )
         return Owner(name, says, tuple(tries), "", where, report)
-    pip = known.pip if known is not None else name
-    where = known.report if known is not None else f"where its issues are (`pip show {name}` prints its home page)"
-    return Owner(name, says, tuple(tries), f"pip install --upgrade {pip}" if pip else "", where, report)
+    if known is None:  # what pip calls it is not known: a guess may be another package
+        return Owner(name, says, (_UPDATE, *tries), "", "in its issue tracker, to which its page on PyPI leads", report)
+    command = f"pip install --upgrade {known.pip}" if known.pip else ""
+    return Owner(name, says, tuple(tries), command, known.report, report)
 
 
 def _report(reading: Reading, frame: Frame | None, name: str) -> str:
