@@ -125,8 +125,8 @@ function ofCauses(catalog, diagnosis) {
 }
 
 /** Whether neither a line of the reader's nor a command is to be shown: then the ways to find out come first. */
-const isOpen = (catalog, { causes, culprits, owner }) =>
-  causes.length > 0 && !owner && !culprits.length && !isCommand(catalog.causes[causes[0].id]);
+const isOpen = (catalog, { message, causes, culprits, owner }) =>
+  causes.length > 0 && !owner && message.subject !== "libraries" && !culprits.length && !isCommand(catalog.causes[causes[0].id]);
 
 const isCommand = ({ change: [line] }) => /^[$#]/u.test(line);
 

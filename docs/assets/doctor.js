@@ -6,7 +6,7 @@ import { answer, widest } from "./doctor/answer.js";
 import { use } from "./doctor/calls.js";
 import { lastError } from "./doctor/last-error.js";
 import { inLibrary, packageOf } from "./doctor/libraries.js";
-import { clean, first, lines, matched, squeezed, typed, WINDOW } from "./doctor/normalise.js";
+import { clean, first, last, lines, matched, squeezed, typed, WINDOW } from "./doctor/normalise.js";
 import { isInPassing, isQuoted, isSource, passedOver } from "./doctor/standing.js";
 import { tell } from "./doctor/tell.js";
 import { nearest, readTraceback } from "./doctor/traceback.js";
@@ -24,13 +24,19 @@ export function explain(catalog, text) {
   if (found.says) return { ...nothing, says: `This is not a device error. ${found.says}`, other: found };
   const { message, reads, place, others, last } = found;
   const says = saysOf(found);
-  const ask = message.ask || (found.frames.length || LOOKS_LIKE_A_TRACEBACK.test(text) ? "" : TRACEBACK);
+  const ask = message.ask || (found.frames.length ? "" : asked(text));
   const [causes, named] = answer(found, (reading, candidates) => rank(catalog, reading, candidates));
   const culprits = named.map((each) => readCulprit(each, found));
   const keeper = owner(found, causes[0]?.id, named.map(({ change }) => change.frame));
   const toRun = causes.length && !keeper ? ways(catalog, found, causes[0].id) : [];
   const told = { culprits, tell: tellOf(culprits, named), ways: toRun, owner: keeper };
   return { message, reads, says, causes, ...told, place, others, last, other: null, ask };
+}
+
+/** What to paste for a surer answer than that to a message without frames. */
+function asked(text) {
+  if (/(?:FAILED|ERROR) [^ \n]{1,300}::/u.test(text)) return ONE_TEST;
+  return LOOKS_LIKE_A_TRACEBACK.test(text) ? "" : TRACEBACK;
 }
 
 function tellOf(culprits, named) {
@@ -62,6 +68,7 @@ const EMPTY = "There is no text to explain.";
 const UNKNOWN = "This text holds no PyTorch device error that we know.";
 const WHOLE = "Paste the whole error, from `Traceback (most recent call last)` to its last line.";
 const LOOKS_LIKE_A_TRACEBACK = /Traceback \(most|-->|, line [0-9]|\.py:[0-9]/u;
+const ONE_TEST = "This summary does not show which tensor it is. `pytest -x --tb=long` shows the first failure whole: paste that.";
 const TRACEBACK =
   "For a surer answer paste the whole traceback, from `Traceback (most recent call last)` to its last line: " +
   "its frames often tell which cause it is.";
@@ -97,8 +104,16 @@ function read(catalog, text) {
     return guessed ? alone(guessed, " ") : (lastOther(other, joined) ?? about);
   }
   const told = reading(window, found);
-  return { ...told, others: othersOf(window, said, found, told), last: lastError(window, found.to + 1, over) };
+  return { ...told, others: othersOf(window, said, found, told), last: lastOf(window, said, found, over) };
 }
+
+/** The line of the error that comes last, unless it is one of the device errors that are named. */
+function lastOf(window, said, { to }, over) {
+  const last = lastError(window, to + 1, over);
+  return said.some((each) => last.toLowerCase().includes(family(each))) ? "" : last;
+}
+
+const family = ({ match }) => first(FAMILY, match[0]).toLowerCase();
 
 /** The message of which the words are a part; the whole text is the match. */
 function fragment({ messages, phrases }, small, parts) {
@@ -140,7 +155,9 @@ function within(window, pieces, joint) {
   return (found) => {
     const from = lastAtMost(starts, found.start), to = lastAtMost(starts, found.end - 1);
     const head = pieces[from].slice(0, found.start - starts[from]), tail = pieces[to].slice(found.end - starts[to]);
-    return { ...found, from, to, head, tail, quoted: pieces.slice(from, to + 1).join(joint) };
+    const named = /[\w.]{1,80}(?:Error|Exception): ?$/u.exec(head)?.[0] ?? "";
+    const quoted = named + pieces.slice(from, to + 1).join(joint).slice(head.length);
+    return { ...found, from, to, head, tail, quoted };
   };
 }
 
@@ -158,7 +175,6 @@ function lastAtMost(numbers, most) {
 /** The other messages, each once: it has a place of its own, or none and is no shortened form. */
 function othersOf(window, said, chosen, told) {
   const name = (message, place) => [message.id, place?.file.split("/").at(-1) ?? "", place?.line ?? 0].join();
-  const family = ({ match }) => first(FAMILY, match[0]).toLowerCase();
   const places = new Set([name(told.message, told.place)]), families = new Set([family(chosen)]), times = {}, others = [];
   said.slice(0, OTHERS).forEach((found, number) => {
     const { message, from, to } = found;
@@ -217,9 +233,10 @@ const withoutIndents = (trace) =>
 function readsOf(match, before) {
   const reads = Object.fromEntries(Object.entries(match.groups ?? {}).filter(([, value]) => value));
   // Where the tensors of a traced call are, in order; one without a device is on the CPU.
-  const line = before.slice(-20).join(" ").split("(*(").at(-1);
+  const text = before.slice(-20).join(" "), at = text.lastIndexOf("(*("), line = at < 0 ? text : text.slice(at + 3);
   const devices = [...line.matchAll(/FakeTensor\(\.{3}(?:, *device='([^']+)')?, *size/gu)].map(([, device = "cpu"]) => device);
-  if (new Set(devices).size > 1) reads.operands = devices.join(", ");
+  if (new Set(devices).size > 1) Object.assign(reads, { traced: tracedName(text.slice(0, Math.max(at, 0))), operands: devices.join(", ") });
+  if (!reads.traced) delete reads.traced;
   if (reads.method && !reads.op) reads.op = reads.method.replace(METHOD, "").replace(/^_+|_+$/gu, "");
   if (reads.argument === "tensors" && "op" in reads) reads.joined = reads.op;
   for (const name of ["device", "others"]) if (reads[name]) reads[`${name}_kind`] = kind(reads[name]);
@@ -230,6 +247,13 @@ function readsOf(match, before) {
     else if (kinds.includes("accelerator")) reads.between = "cpu and accelerator";
   }
   return reads;
+}
+
+/** The name of what was called: "add" of `<built-in function add>`, "F.embedding" of a function in Python. */
+function tracedName(head) {
+  const called = first(200, last(200, head)).split("call_function ").at(-1).replace(/[<>]/gu, " ");
+  const words = called.split(" ").filter(Boolean), name = words.find((word) => !["built-in", "function", "method"].includes(word));
+  return name ? (words[0] === "function" ? "F." : "") + name : "";
 }
 
 function kind(device) {

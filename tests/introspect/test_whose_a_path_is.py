@@ -15,16 +15,19 @@ INSTALLED = {
     "/work/ComfyUI/venv/lib/python3.10/site-packages/accelerate/hooks.py": "accelerate",
     "site-packages/kornia/enhance/color.py": "kornia",
     "/env/lib/python3.12/site-packages/torch/nn/modules/linear.py": "",
-    "/opt/conda/lib/python3.11/threading.py": "",
-    "C:/Python310/lib/runpy.py": "",
     "<frozen runpy>": "",
-    "/usr/local/bin/whisper": "",
-    "C:/env/Scripts/whisper.exe/__main__.py": "",
     "/root/.cache/huggingface/modules/transformers_modules/THUDM/chatglm2-6b/0ad3f1a2/modeling_chatglm.py": (
         "THUDM/chatglm2-6b"
     ),
     "/c/transformers_modules/microsoft/Phi_hyphen_3_dot_5/modeling_phi3.py": "microsoft/Phi-3.5",
     "/c/transformers_modules/InternVL2_5-38B/modeling_internvl_chat.py": "InternVL2_5-38B",
+}
+OF_PYTHON = {  # of a running Python, these are known by where it is
+    "/opt/conda/lib/python3.11/threading.py": "",
+    "C:/Python310/lib/runpy.py": "",
+    "<string>": "",
+    "/usr/local/bin/whisper": "sys.exit(cli())",
+    "C:/env/Scripts/whisper.exe/__main__.py": "sys.exit(cli())",
 }
 THE_READERS = [
     "train.py",
@@ -38,6 +41,10 @@ THE_READERS = [
     "/home/me/python_project/lib/model.py",
     "D:/work/Lib/model.py",
     "/home/me/lib/python3-experiments/train.py",
+    "/home/me/python/lib/model.py",
+    "/home/me/bin/train",
+    "/home/me/thesis/diffusers/seg/train.py",
+    "/home/me/accelerate/train/loop.py",
     "/home/me/bin/train.py",
     "/home/me/ComfyUI/custom_nodes/mine/nodes.py",
     "/home/me/whisper/train.py",
@@ -45,7 +52,6 @@ THE_READERS = [
 CUT = {
     "transformers/models/llama/modeling_llama.py": "transformers",
     ".../torch_geometric/nn/conv/gcn_conv.py": "torch_geometric",
-    "/workspace/pypacks/accelerate/state.py": "accelerate",
     "torch/nn/modules/linear.py": "",
     "/opt/there/torch/functional.py": "",
 }
@@ -57,6 +63,12 @@ def test_what_is_installed_is_a_library_live_and_pasted(path, name):
     assert package(path) == Frame(path, 1, "", "").package == name
     assert Frame(path, 1, "", "").in_library
     assert is_third_party(path) == bool(name)
+
+
+@pytest.mark.parametrize(("path", "code"), OF_PYTHON.items())
+def test_a_paste_tells_python_and_the_commands_of_packages_by_their_paths(path, code):
+    assert Frame(path, 1, "", code).in_library and not Frame(path, 1, "", code).package
+    assert not is_library(path)
 
 
 @pytest.mark.parametrize("path", THE_READERS)

@@ -14,12 +14,26 @@ const WITHOUT_A_WEIGHT = /\bin (?:mse|l1|smooth_l1|huber)_loss|(?:mse|l1|smooth_
 // Arguments that are no tensors, as PyTorch calls them.
 const NUMBERS = words("dim alpha beta equation normalized_shape num_groups n_fft hop_length win_length -");
 
+// What an operator is called where it is traced; of `+=`, with an "i" before it.
+const OPERATORS = {
+  Add: "add", Sub: "sub rsub", Mult: "mul", Div: "div truediv", FloorDiv: "floordiv floor_divide", Mod: "mod remainder",
+  Pow: "pow", MatMult: "matmul mm bmm",
+};
+
+/** Whether an operator is the one that was traced; other operations are told apart by their tensors alone. */
+function isCalled({ type, op }, traced) {
+  const names = ["BinOp", "AugAssign"].includes(type) && entry(OPERATORS, op), name = traced.replace(/^aten\./u, "");
+  const plain = name.split(".")[0].replace(/^_+|_+$/gu, "");
+  return !names || !plain || [plain, plain.replace(/^i/u, "")].some((each) => words(names).includes(each));
+}
+
 /** The arguments of an operation that the message leaves open: on the side that is in the wrong place. */
 export function accused(operation, reading) {
-  const { reads: { argument = "", device_kind, element, op, operands = "" }, message, below } = reading;
+  const { reads: { argument = "", device_kind, element, traced = "", operands = "" }, message, below } = reading;
   const { kind, arguments: given, isOpen, node } = operation, isOnCpu = device_kind === "cpu";
   const betweenGpus = pair(reading) === GPUS, told = toldDevices(reading), values = given.map(([, value]) => value);
   const [, list] = given.find(([role]) => role === "tensors") ?? [], loss = ["module", node.func, values];
+  if (!isCalled(node, traced)) return [];
   if (kind === "index") {
     const [base, index] = values, items = index.type === "Tuple" ? index.elts : [index];
     const indices = isBetweenGpus(reading) ? items.filter(mayBeTensors) : [];
@@ -28,7 +42,8 @@ export function accused(operation, reading) {
   // What was on the CPU in a traced call, whose message shows the device of each tensor, in order.
   const isLayer = kind === "layer", on = operands.split(", "), isTensor = ({ type }) => type !== "Constant";
   const tensors = given.flatMap(([role, node]) => (node.elts ?? [node]).filter(isTensor).map((one) => [role, one]));
-  if (isLayer && !op?.startsWith("embedding")) tensors.reverse(); // a layer calls with its input, then its own
+  // A layer calls with its input, then its own; only ATen's embedding has the table first.
+  if (isLayer && (!traced.includes("embedding") || traced.startsWith("F."))) tensors.reverse();
   const found = sides({ arguments: tensors }, (_, at) => on[at] === "cpu");
   if (found.length && tensors.length === (isLayer ? 2 : on.length)) return found;
   if (Object.keys(told).length) {

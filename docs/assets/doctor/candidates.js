@@ -175,6 +175,7 @@ export function told(part, role, operation, line, reading) {
     const because = `${quoted} holds the weights of the loss.`;
     return { ...found("loss_weight_not_moved", LIKELY), because };
   }
+  if (role === "hidden" && isOfAnLstm(operation, line)) return found("hidden_state_not_moved", LIKELY, "passed as the hidden state");
   if (part.kind === "attribute" && pair(reading) === CPU)
     return found("unregistered_tensor_attribute", isOftenANumber(part.node) ? POSSIBLE : LIKELY, attribute);
   if (role === "target" && isLoss) {
@@ -189,6 +190,10 @@ export function told(part, role, operation, line, reading) {
   }
   return part.kind === "moved" ? found("wrong_default_index", POSSIBLE) : found();
 }
+
+/** Whether an operation calls an LSTM, whose hidden state is a tuple of two tensors. */
+export const isOfAnLstm = ({ kind, node }, line) =>
+  kind === "layer" && node.type === "Call" && textOf(line, node.func).toLowerCase().includes("lstm");
 
 /** What is known to be on the CPU, where anything is: it would fail whatever else is there, too. */
 function eliminated(found) {

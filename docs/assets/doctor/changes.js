@@ -4,7 +4,7 @@
 // the new text, why, and other lines, for `__init__`, that fix it for good (`instead`).
 
 import { called, decidedBy, entry, load } from "./calls.js";
-import { isShownWhole } from "./candidates.js";
+import { isOfAnLstm, isShownWhole } from "./candidates.js";
 import { isOftenANumber, parts } from "./deciding.js";
 import { isAlike, isExpression, isWhole, readLine, textOf, walk } from "./lines.js";
 import { isInPlace, isLayer, LOSS, moduleOf } from "./operations.js";
@@ -34,6 +34,10 @@ export function change(candidate, among, reading) {
   const device = wantedDevice(leading, moved.map((each) => each.expression), reading);
   const getsAValue = kind === "total" || isTarget(candidate);
   if (!device && (getsAValue || !isWritten(candidate))) return replaced(candidate, "");
+  if (isAPair(candidate)) {
+    const pair = `tuple(state.to(${device}) for state in ${expression})`;
+    return { ...replaced(candidate, [[node, pair]]), expression: `${expression}[0]` };
+  }
   if (kind === "module") return movedModule(candidate, device, reading);
   if (getsAValue) return total(candidate, device);
   if (isWritten(candidate)) return readMoved(candidate);
@@ -54,6 +58,11 @@ export function change(candidate, among, reading) {
     return movedAbove(candidate, device, reading, role === "input" && among.length === 1);
   return replaced(candidate, occurrences(candidate).map((one) => [one, movedHere(candidate, device)]));
 }
+
+/** Whether it is the hidden state and the cell state of an LSTM, passed as one tuple. */
+const isAPair = ({ role, kind, node, operation, line }) =>
+  role === "hidden" && ["name", "attribute", "item"].includes(kind) &&
+  operation.arguments.some(([, given]) => given === node) && isOfAnLstm(operation, line);
 
 const lineFix = ({ frame, expression, because }, action, text, instead = "") => {
   return { frame, expression, action, text, because, instead };

@@ -40,7 +40,8 @@ export function created(reading, frame) {
   for (const node of walk(...line.body))
     for (const part of node.type === "Call" && isFactory(node) ? parts(node, line) : [])
       if (part.node === node && part.kind === "created" && isOnCpu(part) && !isMoved(node, line)) {
-        const because = `\`${textOf(line, node)}\` is created in this line without a device.`;
+        const where = frame.file ? "in this line" : "in the code shown";
+        const because = `\`${textOf(line, node)}\` is created ${where} without a device.`;
         found.push({ ...candidate(line, node, "created", WITHOUT_A_DEVICE, LIKELY, because), frame });
       }
   return found;

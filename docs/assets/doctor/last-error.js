@@ -5,7 +5,7 @@ import { first } from "./normalise.js";
 const TRACEBACK = /^(?<margin>.{0,200}?)Traceback \(most recent call last\)/u;
 const OF_IPYTHON = /^[A-Za-z_]\w{0,80} {2,}$/u;
 const NAME = /^[A-Za-z_][\w.]{0,200}(?:: |:?$)/u;
-const OF_A_LAUNCHER = /^[\w.]{0,200}(?:ChildFailedError|CalledProcessError|ProcessRaisedException)\b/u;
+const OF_A_LAUNCHER = /^[\w.]{0,200}(?:ChildFailedError|CalledProcessError|ProcessRaisedException|SystemExit)\b/u;
 const DEATH = new RegExp(
   String.raw`^(?:.{0,200}?: line [0-9]{1,7}: {1,9}[0-9]{1,9} )?` +
     String.raw`(?<shell>Killed|Aborted|Bus error|Illegal instruction|Segmentation fault)(?: {2}| \(core dumped\)|$)` +

@@ -6,10 +6,10 @@ const PACKAGES = /(?:^|\/)(?:site|dist)-packages\/(?:(?<name>[A-Za-z_]\w*))?/gu;
 // Code that came with a model's weights (`trust_remote_code`): huggingface/modules/transformers_modules/ORG/MODEL/HASH/
 const OF_A_MODEL =
   /(?:^|\/)transformers_modules\/(?<name>(?:[\w.\-]{1,100}\/){1,2}?)(?:[0-9a-f]{8,40}\/|[\w.\-]{1,100}\.py$)/u;
+const GENERATED = /^<(?:frozen|__array)/u; // Python's import system, NumPy's dispatcher
 const OF_PYTHON = new RegExp(
-  String.raw`/lib(?:64)?/python[0-9](?:\.[0-9]{1,2})?/` +
-    String.raw`|/(?:[Pp]ython[0-9.\-]{0,6}|\w{0,12}conda[0-9]?|mini(?:forge|mamba)[0-9]?)/(?:envs/[^/]{1,80}/)?[Ll]ib/` +
-    String.raw`|^<(?:frozen|__array)`,
+  String.raw`/lib(?:64)?/python[0-9](?:\.[0-9]{1,2})?/|^<string` +
+    String.raw`|/(?:[Pp]ython[0-9][0-9.\-]{0,5}|\w{0,12}conda[0-9]?|mini(?:forge|mamba)[0-9]?)/(?:envs/[^/]{1,80}/)?[Ll]ib/`,
   "u",
 );
 // What pip writes to start a package: bin/whisper, Scripts/whisper.exe/__main__.py
@@ -21,13 +21,12 @@ const TORCH = new RegExp(
   "u",
 );
 const OF_A_CHECKOUT = ["examples", "tests", "scripts", "benchmarks", "docs", "src"]; // the folder above them is one
-const CHECKOUTS = ["pytorch_image_models", "pytorch_geometric"]; // named otherwise than the package
-
-const isInstalled = (path) => path.search(PACKAGES) >= 0 || [OF_PYTHON, OF_A_MODEL, OF_A_COMMAND].some((known) => known.test(path));
 
 /** Whether a frame's file belongs to Python or to an installed package. */
-export const inLibrary = ({ file }) =>
-  isInstalled(file) || file.startsWith("<string") || TORCH.test(file) || known(file) !== "";
+export const inLibrary = ({ file, code }) => (code.includes("sys.exit(") && OF_A_COMMAND.test(file)) || isLibrary(file);
+
+const isLibrary = (path) =>
+  path.search(PACKAGES) >= 0 || [OF_A_MODEL, GENERATED, OF_PYTHON, TORCH].some((each) => each.test(path)) || known(path) !== "";
 
 /** The installed package, or the model, that a frame's file belongs to, other than PyTorch; "" for any other file. */
 export function packageOf({ file }) {
@@ -40,13 +39,15 @@ export function packageOf({ file }) {
 /** Whether a frame's file is code that came with a model's weights. */
 export const isModel = ({ file }) => OF_A_MODEL.test(file) && file.search(PACKAGES) < 0;
 
-/** The library that a path belongs to by its name alone; "" in a checkout, whose files are the reader's. */
+/** The library that a cut path belongs to by its name alone; "" in a checkout, whose files are the reader's. */
 function known(path) {
-  const names = Object.entries(load().libraries).filter(([, { known }]) => known).map(([name]) => name).join("|");
-  const form = String.raw`(?:(?<above>[^/]{1,100})/|^/?)(?<known>${names})/(?<below>\w{1,100})[\w/]{0,200}\.py$`;
-  const found = new RegExp(form, "u").exec(path)?.groups;
-  if (!found || [found.known, ...OF_A_CHECKOUT].includes(found.below)) return "";
-  const above = (found.above ?? "").toLowerCase().replace(/\W/gu, "_"), name = found.known;
-  const isAlike = above.length > 3 && (name.includes(above) || above.includes(name));
-  return isAlike || ["src", ...CHECKOUTS].includes(above) ? "" : name;
+  const { libraries } = load();
+  if (!forms.has(libraries)) {
+    const names = Object.keys(libraries).filter((name) => libraries[name].known).join("|");
+    const form = String.raw`^(?:\.{2,3}/)?(?<known>${names})/(?<below>\w{1,100})[\w/]{0,200}\.py$`;
+    forms.set(libraries, new RegExp(form, "u"));
+  }
+  const found = forms.get(libraries).exec(path)?.groups;
+  return !found || [found.known, ...OF_A_CHECKOUT].includes(found.below) ? "" : found.known;
 }
+const forms = new WeakMap();

@@ -72,6 +72,9 @@ export const last = (count, text) => (text.length <= count ? text : [...text.sli
 // ---- typed.py
 
 const TYPED = 300, LEAST = 5; // characters of a text that may be typed, in any capitals or in part; words of a part
+// One of them stands in a part, or two devices: the other words of a message are those of many.
+const TELLING =
+  / (?:devices?|tensors?|weights?|indices|accelerators?|pinned|mapped|gradients?|forked|reduction|parameters) | x .* x | be on x /u;
 const DEVICE = /\b(?:cuda|cpu|gpu|mps|xpu)\b/gu; // any is the same word
 
 /** A short text in small letters, and its words, if they may be a part of a message: all, or all but those of a question. */
@@ -80,5 +83,6 @@ export function typed(text, asking) {
   const small = text.replace(/[A-Z]/gu, (letter) => letter.toLowerCase());
   const words = (small.replace(DEVICE, "x").match(/[a-z]+/gu) ?? []).join(" ");
   const parts = [words, words.replace(new RegExp(asking, "gu"), "")];
-  return [small, parts.filter((part) => part.split(" ").length >= LEAST).map((part) => ` ${part} `)];
+  const isLong = (part) => part.split(" ").length >= LEAST;
+  return [small, parts.filter(isLong).map((part) => ` ${part} `).filter((part) => TELLING.test(part))];
 }

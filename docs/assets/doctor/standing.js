@@ -33,13 +33,14 @@ export const isInPassing = (head) => LOGGED.test(near(head)) || isSource(head);
 /** The numbers of the lines that pytest captured, and of those of errors that Python ignored. */
 export function passedOver(lines) {
   const found = new Set();
-  let isCaptured = false, isIgnored = false;
+  let isCaptured = false, margin = null; // characters before each line of an ignored error; null outside of one
   lines.forEach((line, number) => {
     if (CAPTURED.test(line)) isCaptured = true;
     else if (SECTION.test(line)) isCaptured = false;
-    if (isCaptured || isIgnored) found.add(number);
-    if (line.includes("Exception ignored in")) isIgnored = true;
-    else if (ENDS.test(line)) isIgnored = false;
+    if (isCaptured || margin !== null) found.add(number);
+    const ignored = line.search(/Exception ignored (?:in|while|on)/u);
+    if (ignored >= 0) margin = ignored;
+    else if (margin !== null && ENDS.test(line.slice(margin))) margin = null;
   });
   return found;
 }

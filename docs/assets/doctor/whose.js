@@ -22,27 +22,30 @@ const IN_A_CONTEXT =
   "what is created without a device.";
 const BEFORE = /^.*(?:(?:site|dist)-packages\/|transformers_modules\/|\/(?=(?:custom_nodes|extensions)\/))/u;
 // "pytorch version: 2.7.1+cu128", "torch==2.6.0", "ComfyUI version: 0.3.40"
-const VERSION = String.raw`(?: version)?(?: ?== ?| ?: ?| )v?(?<version>[0-9]{1,4}\.[0-9]{1,4}[\w.+]{0,30})`;
+const VERSION = String.raw`v?(?<version>[0-9]{1,4}\.[0-9]{1,4}[\w.+]{0,30})`;
+const SIGNS = [" ?== ?", " ?: ?", " "]; // before a version, the surest first
 const SYNTAX = /[\\^$.*+?()[\]{}|\/]/gu;
 
 /** Who keeps the code that failed, or null where it is the reader's: by the most likely cause and the frames that are named. */
 export function owner(reading, cause, named) {
   const { frames, trace, message: { subject } } = reading;
   if (!OF_AN_APPLICATION.includes(subject) || named.some(isOwn)) return null;
-  const applied = frames.map((frame) => [frame, ...(applicationOf(frame) ?? [])]).filter(([, application]) => application);
+  const own = frames.filter((frame) => !inLibrary(frame)), callsIt = own.some(isOwn);
+  const applied = own.map((frame) => [frame, ...(applicationOf(frame) ?? [])]).filter(([, application]) => application);
   const found = applied.findLast(([, { part }]) => part) ?? applied.at(-1);
-  if (found) return ofApplication(found, reading, named.length === 1);
-  if (!frames.some(({ code }) => code)) {
+  if (found && applied.at(-1)[0] === own.at(-1)) return ofApplication(found, reading, named.length === 1, callsIt);
+  if (!own.length && !frames.some(packageOf)) {
     const told = load().applications.find(({ named: name }) => name && new RegExp(name, "u").test(trace));
-    if (told) return ofApplication([null, told, ""], reading, false);
+    if (told) return ofApplication([null, told, ""], reading, false, false);
   }
-  const callsIt = frames.some(isOwn) || !trace.includes(BEGINS), packages = frames.filter(packageOf);
-  if (!SUBJECTS.includes(subject) || !packages.length || (callsIt && cause !== "library_bug")) return null;
+  const isCalled = callsIt || !trace.includes(BEGINS), packages = frames.filter(packageOf);
+  if (!SUBJECTS.includes(subject) || !packages.length || (isCalled && cause !== "library_bug")) return null;
   const inner = packages.findLast((frame) => !OF_OPERATIONS.includes(packageOf(frame)));
-  return ofPackage(inner ?? packages.at(-1), reading, callsIt);
+  return ofPackage(inner ?? packages.at(-1), reading, isCalled);
 }
 
-const isOwn = (frame) => !inLibrary(frame) && !applicationOf(frame);
+/** Whether a frame is the reader's own. */
+export const isOwn = (frame) => !inLibrary(frame) && !applicationOf(frame);
 
 /** The application that a frame's file belongs to, and the name of the part of it. */
 function applicationOf(frame) {
@@ -57,23 +60,28 @@ function applicationOf(frame) {
 /** The package, the application or the part of one that a frame's file belongs to, or "". */
 export function nameOfOwner(frame) {
   const [application, part] = applicationOf(frame) ?? [];
-  return packageOf(frame) || part || (application?.name ?? "");
+  return packageOf(frame) || part?.replaceAll("`", "") || (application?.name ?? "");
 }
 
-function ofApplication([frame, { name, part: kind, why, tries, report: where }, part], reading, isKnown) {
-  const article = /^[aeiou]/u.test(kind) ? "an" : "a";
-  const says = `This error comes from ${part ? `\`${part}\`, ${article} ${kind} of ${name}` : name}, not from code of yours.`;
-  const report = reportOf(reading, frame, name);
-  const said = why && !isKnown ? `${says} ${why}` : says;
-  return { name: part || name, says: said, tries: tries.length ? tries : ["Update it."], command: "", where, report };
+function ofApplication([frame, { name, why, tries, report: where }, part], reading, isKnown, isCalled) {
+  const quoted = part.replaceAll("`", ""), kind = load().applications.find((each) => each.name === name && each.part)?.part;
+  const article = `${/^[aeiou]/u.test(kind) ? "an" : "a"} ${kind}`;
+  const isA = part ? `\`${quoted}\`, ${article} of ${name}` : name;
+  const orPart = kind && !part ? `, or from ${article} of it` : ""; // no traceback has to show that
+  const says = isCalled ? whereItFailed(isA) : `This error comes from ${isA}${orPart}, not from code of yours.`;
+  const report = reportOf(reading, frame, name), said = why && !isKnown ? `${says} ${why}` : says;
+  return { name: quoted || name, says: said, tries: tries.length ? tries : ["Update it."], command: "", where, report };
 }
+
+const whereItFailed = (isA) =>
+  `The line that failed is in ${isA}, not in code of yours. If all that you pass to it is on the model's device, ` +
+  "nothing of yours is wrong.";
 
 function ofPackage(frame, reading, isCalled) {
   const name = packageOf(frame), libraries = load().libraries, isOfAModel = isModel(frame);
   const known = Object.hasOwn(libraries, name) ? libraries[name] : null, report = reportOf(reading, frame, name);
   const isA = isOfAModel ? `the code that came with the model \`${name}\`` : `the package \`${name}\``;
-  const whose = `The line that failed is in ${isA}, not in code of yours. If all that you pass to it is on the model's device, `;
-  const says = isCalled ? `${whose}nothing of yours is wrong.` : `This error comes from ${isA}, not from code of yours.`;
+  const says = isCalled ? whereItFailed(isA) : `This error comes from ${isA}, not from code of yours.`;
   const tries = isOfAModel || SPREADING.includes(name) ? [OF_SPREAD] : [];
   if (isCalled && pair(reading) === CPU) tries.push(IN_A_CONTEXT);
   if (isOfAModel) {
@@ -98,7 +106,10 @@ function reportOf({ quoted, place, trace }, frame, name) {
   return [...lines, torch ? `PyTorch: ${torch}` : TORCH].join("\n");
 }
 
-const versionOf = (name, trace) => new RegExp(`\\b${name}${VERSION}`, "u").exec(trace)?.groups.version ?? "";
+function versionOf(name, trace) {
+  const form = (sign) => new RegExp(String.raw`(?:^|[^\w\-])${name}(?: version)?${sign}${VERSION}`, "u");
+  return SIGNS.map((sign) => form(sign).exec(trace)?.groups.version).find(Boolean) ?? "";
+}
 
 /** Without what stands before the packages or the application: it tells of the reader, and not of the error. */
 function shortened(path) {

@@ -124,9 +124,16 @@ def _of_reading(found: Reading | Other | None, error: str) -> Diagnosis:
         place=found.place,
         others=found.others,
         last=found.last,
-        ask=message.ask or ("" if found.frames or _LOOKS_LIKE_A_TRACEBACK.search(error) else _TRACEBACK),
+        ask=message.ask or ("" if found.frames else _asked(error)),
         text=error,
     )
+
+
+def _asked(error: str) -> str:
+    """Say what to paste for a surer answer than that to a message without frames."""
+    if _OF_TESTS.search(error):
+        return _ONE_TEST
+    return "" if _LOOKS_LIKE_A_TRACEBACK.search(error) else _TRACEBACK
 
 
 def _tell(culprits: tuple[Culprit, ...], named: tuple[Named, ...]) -> str:
@@ -216,11 +223,15 @@ def _text_of(error: BaseException) -> str:
 
 
 _LOOKS_LIKE_A_TRACEBACK = re.compile(r"Traceback \(most|-->|, line \d|\.py:\d")
+_OF_TESTS = re.compile(r"(?:FAILED|ERROR) [^ \n]{1,300}::")
 _NO_ERROR = "There is no error to explain: none was raised here that nobody caught."
 _REPORT = "what follows is read from the text of the error alone."
 _EMPTY = "There is no text to explain."
 _UNKNOWN = "This text holds no PyTorch device error that we know."
 _WHOLE = "Paste the whole error, from `Traceback (most recent call last)` to its last line."
+_ONE_TEST = (
+    "This summary does not show which tensor it is. `pytest -x --tb=long` shows the first failure whole: paste that."
+)
 _TRACEBACK = (
     "For a surer answer paste the whole traceback, from `Traceback (most recent call last)` to its last line: "
     "its frames often tell which cause it is."

@@ -252,11 +252,13 @@ def _of_causes(diagnosis: "Diagnosis") -> _Sections:
     label, culprit = how_likely(diagnosis), next(iter(diagnosis.culprits), None)
     first = diagnosis.causes[0] if culprit is None else _likely(culprit, diagnosis)
     rest = _with_reasons([likely for likely in diagnosis.causes if likely.id != first.id], diagnosis)
-    if culprit is None and not first.cause.commands:
+    # A library's own refusal has a remedy of that library's: its lines are no toy.
+    is_of_a_library = diagnosis.message is not None and diagnosis.message.subject == "libraries"
+    if culprit is None and not first.cause.commands and not is_of_a_library:
         shown = [_section(label, first, is_example=True), *(_section("Or", likely, is_example=True) for likely in rest)]
         return [], shown[:SHOWN], shown[SHOWN:]
     others = [_section("Or", likely, is_example=culprit is None) for likely in rest]
-    return [_section(label, first, culprit)], [], others
+    return [_section(label, first, culprit, is_example=culprit is None)], [], others
 
 
 def _likely(culprit: "Culprit", diagnosis: "Diagnosis") -> LikelyCause:

@@ -132,8 +132,8 @@ def _ending(width: int, parts: Outline, *, whole: bool) -> list[_Line]:
     if not whole:
         for section in () if parts.choice else parts.sections[-1:]:
             sentences += section.first
-        others = [section.title for section in parts.others if section.title][:SHOWN]
-        told = "Other causes" if parts.owner is None or parts.is_looked_up else "Likely causes, for who maintains it"
+        others = list(dict.fromkeys(section.title for section in parts.others if section.title))[:SHOWN]
+        told = "Other causes" if parts.owner is None or parts.is_looked_up else "Likely causes, for its maintainer"
         sentences += [(told, f"{'; '.join(others)}.")] if others and not parts.causes else []
     elif rest := [section.title for section in _split(parts)[1]]:
         sentences += [("Less likely", f"{'; '.join(rest)}.")]

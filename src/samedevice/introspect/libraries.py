@@ -19,18 +19,11 @@ _PACKAGES = re.compile(r"(?:^|/)(?:site|dist)-packages/(?:(?P<name>[A-Za-z_]\w*)
 _OF_A_MODEL = re.compile(
     r"(?:^|/)transformers_modules/(?P<name>(?:[\w.-]{1,100}/){1,2}?)(?:[0-9a-f]{8,40}/|[\w.-]{1,100}\.py$)", re.ASCII
 )
-_OF_PYTHON = re.compile(
-    r"/lib(?:64)?/python[0-9](?:\.[0-9]{1,2})?/"
-    r"|/(?:[Pp]ython[0-9.-]{0,6}|\w{0,12}conda[0-9]?|mini(?:forge|mamba)[0-9]?)/(?:envs/[^/]{1,80}/)?[Ll]ib/"
-    r"|^<(?:frozen|__array)",
-    re.ASCII,
-)
-# What pip writes to start a package: bin/whisper, Scripts/whisper.exe/__main__.py
-_OF_A_COMMAND = re.compile(r"(?:^|/)(?:bin|Scripts)/[\w-]{1,80}(?:\.exe(?:/__main__\.py)?|-script\.py)?$", re.ASCII)
+_GENERATED = re.compile(r"^<(?:frozen|__array)")  # Python's import system, NumPy's dispatcher
 
 
 def is_installed(path: str) -> bool:
-    """Tell whether a path, as a traceback shows it, is that of an installed package, of Python or of a model's code.
+    """Tell whether a path, as a traceback shows it, is that of an installed package or of a model's code.
 
     Args:
         path: with forward slashes.
@@ -41,7 +34,7 @@ def is_installed(path: str) -> bool:
         >>> is_installed("/home/me/peft/src/peft/tuners/lora/layer.py")
         False
     """
-    return any(known.search(path) for known in (_PACKAGES, _OF_PYTHON, _OF_A_MODEL, _OF_A_COMMAND))
+    return any(known.search(path) for known in (_PACKAGES, _OF_A_MODEL, _GENERATED))
 
 
 def package(path: str) -> str:

@@ -5,7 +5,7 @@ import pytest
 from samedevice.doctor.text.answer import answer
 from samedevice.doctor.text.read import read
 from samedevice.doctor.text.says import says
-from samedevice.doctor.text.traced import operands
+from samedevice.doctor.text.traced import traced_call
 
 ON_GPU, ON_CPU = "FakeTensor(..., device='cuda:0', size=(2, 4))", "FakeTensor(..., size=(s0, 4), requires_grad=True)"
 WEIGHT = "Parameter(FakeTensor(..., device='cuda:0', size=(4, 4), requires_grad=True))"
@@ -67,6 +67,30 @@ PASTES = {
         MODULES,
         ["self.lin"],
     ),
+    "an embedding's ids": (
+        "<function embedding at 0x7f01>",
+        f"{ON_CPU}, {WEIGHT}, None, None, 2.0, False, False",
+        "embedding.default",
+        "e = self.emb(ids)",
+        MODULES,
+        ["ids"],
+    ),
+    "an embedding of ATen": (
+        "aten.embedding.default",
+        f"{WEIGHT}, {ON_CPU}",
+        "embedding.default",
+        "e = self.emb(ids)",
+        MODULES,
+        ["ids"],
+    ),
+    "one operator of several": (
+        "<built-in function mul>",
+        f"{ON_CPU}, {ON_GPU}",
+        "mul.Tensor",
+        "y = a * (b + c)",
+        "",
+        ["a"],
+    ),
     # A call of another number of tensors is not the one that the line shows.
     "more tensors than operands": (
         "<built-in function add>",
@@ -108,7 +132,7 @@ def test_a_tensor_that_a_terminal_broke_is_not_taken_for_one_on_the_cpu() -> Non
     wrapped = (
         "call_function add(*(FakeTensor(..., size=(2,)), FakeTensor(...,\n    device='cuda:0', size=(2,)), FakeTensor"
     )
-    assert operands([*wrapped.split("\n"), "(..., devi", "ce='cuda:0', size=(2,))), **{}):"]) == "cpu, cuda:0"
+    assert traced_call([*wrapped.split("\n"), "(..., devi", "ce='cuda:0', size=(2,))), **{}):"])[1] == "cpu, cuda:0"
 
 
 @pytest.mark.parametrize(
@@ -121,4 +145,4 @@ def test_a_tensor_that_a_terminal_broke_is_not_taken_for_one_on_the_cpu() -> Non
     ],
 )
 def test_a_call_on_one_device_tells_nothing(line: str) -> None:
-    assert operands([line]) == ""
+    assert traced_call([line])[1] == ""

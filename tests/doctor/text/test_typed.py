@@ -79,7 +79,7 @@ def test_beginnings_and_ends_of_the_commonest_messages_are_known():
             cut |= {" ".join(words[start:]) for start in range(len(words) - 4)}
     known = [text for text in cut if named(text.lower())]
     assert len(cut) > 500
-    assert len(known) > 0.9 * len(cut)  # 0.36 of them before fragments were read
+    assert len(known) > 0.85 * len(cut)  # 0.36 of them before fragments were read
 
 
 def test_a_long_text_and_one_with_a_word_of_something_else_are_no_fragment():

@@ -31,6 +31,16 @@ _NUMBERS = (
 )
 
 _LAYER_AND_INPUT = 2
+_OPERATORS = {
+    "Add": ("add",),
+    "Sub": ("sub", "rsub"),
+    "Mult": ("mul",),
+    "Div": ("div", "truediv"),
+    "FloorDiv": ("floordiv", "floor_divide"),
+    "Mod": ("mod", "remainder"),
+    "Pow": ("pow",),
+    "MatMult": ("matmul", "mm", "bmm"),
+}  # what an operator is called where it is traced; of `+=`, with an "i" before it
 
 Accused = tuple[str, ast.expr, tuple[ast.expr, ...]]  # what it was passed for, what was passed, and what it met
 
@@ -46,13 +56,15 @@ def accused(operation: LineOperation, reading: Reading) -> Iterator[Accused]:
     argument, is_on_cpu = reads.get("argument", ""), reads.get("device_kind") == "cpu"
     arguments = operation.arguments
     between_gpus = reading.pair == GPUS
+    if not _is_called(operation, reads.get("traced", "")):
+        return
     if operation.kind == "index":
         yield "self", arguments[0][1], (arguments[1][1],)
         index = arguments[1][1]
         for each in index.elts if isinstance(index, ast.Tuple) else [index]:
             if reading.is_between_gpus and may_be_tensors(each):
                 yield "index", each, (arguments[0][1],)
-    elif traced := _of_a_traced_call(operation, reads.get("op", ""), reads.get("operands", "")):
+    elif traced := _of_a_traced_call(operation, reads.get("traced", ""), reads.get("operands", "")):
         yield from traced
     elif told := reading.told_devices:
         yield from _sides(operation, lambda role: role in told if between_gpus else told.get(role, "cpu") == "cpu")
@@ -85,7 +97,7 @@ def accused(operation: LineOperation, reading: Reading) -> Iterator[Accused]:
         yield from _sides(operation, lambda role: is_same(role, argument) if is_on_cpu else role in before)
 
 
-def _of_a_traced_call(operation: LineOperation, op: str, operands: str) -> list[Accused]:
+def _of_a_traced_call(operation: LineOperation, called: str, operands: str) -> list[Accused]:
     """Return what was on the CPU in a call whose message shows the device of each tensor, in order."""
     devices = operands.split(", ")
     tensors = [
@@ -97,13 +109,22 @@ def _of_a_traced_call(operation: LineOperation, op: str, operands: str) -> list[
     is_layer = operation.kind == "layer"
     if len(tensors) != (_LAYER_AND_INPUT if is_layer else len(devices)):
         return []
-    if is_layer and not op.startswith("embedding"):
-        tensors.reverse()  # a layer calls with its input, then its own
+    # A layer calls with its input, then its own; only ATen's embedding has the table first.
+    if is_layer and ("embedding" not in called or called.startswith("F.")):
+        tensors.reverse()
     return [
         (role, node, tuple(other for _, other in tensors if other is not node))
         for (role, node), device in zip(tensors, devices, strict=False)
         if device == "cpu" and role not in _NUMBERS
     ]
+
+
+def _is_called(operation: LineOperation, called: str) -> bool:
+    """Tell whether an operator is the one that was traced; other operations are told apart by their tensors alone."""
+    sign = type(getattr(operation.node, "op", None)).__name__
+    names = _OPERATORS.get(sign) if isinstance(operation.node, ast.BinOp | ast.AugAssign) else None
+    name = called.removeprefix("aten.").partition(".")[0].strip("_")
+    return names is None or not name or name.removeprefix("i") in names or name in names
 
 
 def _sides(operation: LineOperation, is_accused: Callable[[str], bool]) -> Iterator[Accused]:

@@ -258,6 +258,9 @@ def told(part: Part, role: str, operation: LineOperation, line: Line, reading: R
     if role == "weight" and is_loss:
         because = f"`{text}` holds the weights of the loss."
         return replace(found, cause="loss_weight_not_moved", points=LIKELY, because=because)
+    if role == "hidden" and is_of_an_lstm(operation, line):
+        because = f"`{text}` is passed as the hidden state."
+        return replace(found, cause="hidden_state_not_moved", points=LIKELY, because=because)
     if part.kind == "attribute" and reading.pair == CPU:
         because = f"`{text}` is an attribute: `.to(device)` moves it only if it is a parameter or a buffer."
         points = _POSSIBLE if is_often_a_number(part.node) else LIKELY
@@ -278,6 +281,12 @@ def told(part: Part, role: str, operation: LineOperation, line: Line, reading: R
     if part.kind == "moved":
         return replace(found, cause="wrong_default_index", points=_POSSIBLE)
     return found
+
+
+def is_of_an_lstm(operation: LineOperation | None, line: Line) -> bool:
+    """Tell whether an operation calls an LSTM, whose hidden state is a tuple of two tensors."""
+    is_a_layer = operation is not None and operation.kind == "layer" and isinstance(operation.node, ast.Call)
+    return is_a_layer and "lstm" in line.text_of(operation.node.func).lower()  # type: ignore[union-attr]
 
 
 def _indexed(found: Candidate, operation: LineOperation, line: Line) -> Candidate:

@@ -6,11 +6,11 @@ docs/assets/doctor/changes.js does the same in the browser.
 import ast
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from samedevice.catalog import load
-from samedevice.doctor.text.candidates import Candidate, is_shown_whole
+from samedevice.doctor.text.candidates import Candidate, is_of_an_lstm, is_shown_whole
 from samedevice.doctor.text.read import Reading
 from samedevice.doctor.text.refusing import calls_a_module
 from samedevice.doctor.text.traceback import Frame
@@ -79,6 +79,10 @@ def change(candidate: Candidate, among: Sequence[Candidate], reading: Reading) -
     gets_a_value = candidate.kind == "total" or _is_target(candidate)
     if not device and (gets_a_value or not _is_written(candidate)):
         return LineFix(candidate.frame, candidate.expression, "replace", "", candidate.because)
+    if _is_a_pair(candidate):
+        moved_pair = f"tuple(state.to({device}) for state in {candidate.expression})"
+        change = _replaced(candidate, [(candidate.node, moved_pair)])
+        return replace(change, expression=f"{candidate.expression}[0]")
     match candidate.kind:
         case "module":
             return _moved_module(candidate, device, reading)
@@ -105,6 +109,15 @@ def change(candidate: Candidate, among: Sequence[Candidate], reading: Reading) -
         if not _uses_a_variable_of(candidate, device, candidate.expression):
             return _moved_above(candidate, device, reading, is_the_input=is_the_input)
     return _replaced(candidate, [(node, _moved(candidate, device)) for node in _occurrences(candidate)])
+
+
+def _is_a_pair(candidate: Candidate) -> bool:
+    """Tell whether it is the hidden state and the cell state of an LSTM, passed as one tuple."""
+    is_whole = (
+        any(node is candidate.node for _, node in candidate.operation.arguments) if candidate.operation else False
+    )
+    is_named = candidate.kind in ("name", "attribute", "item")
+    return candidate.role == "hidden" and is_whole and is_named and is_of_an_lstm(candidate.operation, candidate.line)
 
 
 def _occurrences(candidate: Candidate) -> list[ast.expr]:

@@ -61,7 +61,8 @@ def created(reading: Reading, frame: Frame) -> list[Candidate]:
         if isinstance(node, ast.Call) and is_factory(node):
             for part in parts(node, line):
                 if part.node is node and part.kind == "created" and part.is_on_cpu and not _is_moved(node, line):
-                    because = f"`{line.text_of(node)}` is created in this line without a device."
+                    where = "in this line" if frame.file else "in the code shown"
+                    because = f"`{line.text_of(node)}` is created {where} without a device."
                     cause = "tensor_created_in_forward_without_device"
                     found.append(Candidate(frame, line, node, "created", None, "", cause, LIKELY, because))
     return found

@@ -11,7 +11,10 @@ _OF_IPYTHON = re.compile(r"^[A-Za-z_]\w{0,80} {2,}$", re.ASCII)  # "KeyError    
 _NAME = re.compile(r"^[A-Za-z_][\w.]{0,200}(?:: |:?$)", re.ASCII)
 _DIRECT = "The above exception was the direct cause"
 # A launcher's own error says that a process failed, and not of what.
-_OF_A_LAUNCHER = re.compile(r"^[\w.]{0,200}(?:ChildFailedError|CalledProcessError|ProcessRaisedException)\b", re.ASCII)
+# A program's own exit says nothing of it either.
+_OF_A_LAUNCHER = re.compile(
+    r"^[\w.]{0,200}(?:ChildFailedError|CalledProcessError|ProcessRaisedException|SystemExit)\b", re.ASCII
+)
 _DEATH = re.compile(
     r"^(?:.{0,200}?: line [0-9]{1,7}: {1,9}[0-9]{1,9} )?"
     r"(?P<shell>Killed|Aborted|Bus error|Illegal instruction|Segmentation fault)(?: {2}| \(core dumped\)|$)"
@@ -23,7 +26,8 @@ _DEATH = re.compile(
 # Tests fail one by one, each by itself.
 _TESTS = re.compile(
     r"^={3,} (?:FAILURES|ERRORS|short test summary info|[0-9]{1,9} (?:passed|failed)\b.*) ={3,}$"
-    r"|^Ran [0-9]{1,9} tests? in "
+    r"|^Ran [0-9]{1,9} tests? in ",
+    re.ASCII,
 )
 _SHOWN = 120  # characters
 

@@ -14,7 +14,7 @@ from samedevice.doctor.text.match import Found, last_message_unbroken, last_othe
 from samedevice.doctor.text.normalise import clean, lines, matched, squeezed
 from samedevice.doctor.text.standing import is_in_passing, is_quoted, is_source, passed_over
 from samedevice.doctor.text.traceback import Frame, frames_near, read_traceback
-from samedevice.doctor.text.traced import operands
+from samedevice.doctor.text.traced import traced_call
 from samedevice.doctor.text.typed import typed_message, typed_other
 
 MOST = 20_000_000  # characters of a text that are read, from its end
@@ -26,6 +26,7 @@ _LINES_OF_OTHERS = 200, 5  # before another message and after it, in which its p
 _OTHERS, _OF_A_MESSAGE = 100, 10  # other messages that are looked at, the last ones: of all, and of one of them
 _LINES_OF_TRACE = 600  # of these, in which clues are looked for
 _QUOTED = 500  # characters of the message that a report to others repeats
+_NAMED = re.compile(r"[\w.]{1,80}(?:Error|Exception): ?$", re.ASCII)
 
 CPU, GPUS = "cpu and accelerator", "two accelerators"
 INDEXED = "SD030"  # the message that says which part of the line it is: what is indexed, or its index
@@ -51,8 +52,8 @@ class Reading:
     """A message found in a paste, what it names (`reads`), and what stands around it.
 
     Beside what the patterns name, `reads` has `op`, `joined` (the operation that joins a list), `device_kind`,
-    `others_kind` and `between` where they follow, and `operands`, the devices in a traced call.
-    `quoted` is the message with what stands on its lines. `trace` has the lines without their indents, each between two
+    `others_kind` and `between` where they follow, and `traced` and `operands`, a traced call and its devices.
+    `quoted` is the message with the name of its error. `trace` has the lines without their indents, each between two
     line ends, and slashes for backslashes; `own_trace` has those that belong to no library's frame, and `below` the
     files and lines of the frames inside the innermost of the user's own. `others` are the other device errors of the
     text, and `last` is the line of an error of another kind that comes last in it, or "".
@@ -234,10 +235,13 @@ class _Choice:
         return replace(reading, others=self._others(reading), last=self._last())
 
     def _last(self) -> str:
+        """Return the line of the error that comes last, unless it is one of the device errors that are named."""
         if self.end:
             below = lines(clean(self.end))
-            return last_error(below, 0, passed_over(below))
-        return last_error(self.part.lines, self.part.last(self.found) + 1, self.part.passed_over)
+            last = last_error(below, 0, passed_over(below))
+        else:
+            last = last_error(self.part.lines, self.part.last(self.found) + 1, self.part.passed_over)
+        return "" if any(found.family in last.lower() for found in self.part.counted) else last
 
     def _others(self, reading: Reading) -> tuple[OtherError, ...]:
         """Return the other messages, each once: it has a place of its own, or none and is no shortened form."""
@@ -276,20 +280,29 @@ def _reading(part: _Part, found: Found[Message]) -> Reading:
     traceback = read_traceback(before, after)
     return Reading(
         found.entry,
-        _reads(found.match, operands(before)),
+        _reads(found.match, *traced_call(before)),
         traceback.frames,
         _squeezed([*before, *after][-_LINES_OF_TRACE:]),
         _squeezed(traceback.own_lines[-_LINES_OF_TRACE:]),
-        part.joint.join(part.pieces[first : last + 1])[:_QUOTED],
+        _quoted(part, found),
     )
+
+
+def _quoted(part: _Part, found: Found[Message]) -> str:
+    """Return the message with the name of its error, and not what a shell or a log wrote before it."""
+    named = _NAMED.search(part.head(found))
+    lines = part.joint.join(part.pieces[part.first(found) : part.last(found) + 1])
+    return f"{named[0] if named else ''}{lines[len(part.head(found)) :]}"[:_QUOTED]
 
 
 def _squeezed(trace: list[str]) -> str:
     return "\n".join(["", *map(squeezed, trace), ""]).replace("\\", "/")
 
 
-def _reads(match: re.Match[str], traced: str) -> dict[str, str]:
-    reads = {name: value for name, value in {**match.groupdict(), "operands": traced}.items() if value}
+def _reads(match: re.Match[str], traced: str, operands: str) -> dict[str, str]:
+    reads = {
+        name: value for name, value in {**match.groupdict(), "traced": traced, "operands": operands}.items() if value
+    }
     if "method" in reads and "op" not in reads:
         reads["op"] = _METHOD.sub("", reads["method"]).strip("_")
     if reads.get("argument") == "tensors" and "op" in reads:

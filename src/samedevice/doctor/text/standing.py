@@ -30,7 +30,7 @@ _LOGGED = re.compile(
 )
 _SOURCE = re.compile(r"""\braise [\w.]{1,80}\([^"']{0,20}["'][^"']{0,200}$""", re.ASCII)
 _CAPTURED = re.compile(r"^-{3,} Captured \w{1,20} \w{1,20} -{3,}$", re.ASCII)
-_IGNORED = "Exception ignored in"
+_IGNORED = re.compile("Exception ignored (?:in|while|on)")
 _ENDS = re.compile(r"^[A-Za-z_][\w.]{0,200}(?::|$)", re.ASCII)  # an error's own line below its traceback
 # pytest's lines above a test and above a part of its report: "____ test_step ____", "==== warnings summary ===="
 SECTION = re.compile(r"^(?:_{3,} .{1,400} _{3,}|={3,} .{1,400} ={3,})$")
@@ -55,16 +55,17 @@ def is_in_passing(head: str) -> bool:
 def passed_over(lines: Sequence[str]) -> set[int]:
     """Return the numbers of the lines that pytest captured, and of those of errors that Python ignored."""
     found: set[int] = set()
-    is_captured = is_ignored = False
+    is_captured = False
+    margin: int | None = None  # characters before each line of an ignored error; None outside of one
     for number, line in enumerate(lines):
         if _CAPTURED.match(line):
             is_captured = True
         elif is_captured and SECTION.match(line):
             is_captured = False
-        if is_captured or is_ignored:
+        if is_captured or margin is not None:
             found.add(number)
-        if _IGNORED in line:
-            is_ignored = True
-        elif is_ignored and _ENDS.match(line):
-            is_ignored = False
+        if ignored := _IGNORED.search(line):
+            margin = ignored.start()
+        elif margin is not None and _ENDS.match(line[margin:]):
+            margin = None
     return found

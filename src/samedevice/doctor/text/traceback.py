@@ -61,6 +61,13 @@ _ANOTHER = re.compile(
     r"|\(most recent call first\)"
 )
 _OWN_LINE = re.compile(r"^[A-Za-z_][\w.]{0,200}(?:Error|Exception|Interrupt|Exit)(?::|$)", re.ASCII)
+_OF_PYTHON = re.compile(
+    r"/lib(?:64)?/python[0-9](?:\.[0-9]{1,2})?/|^<string"
+    r"|/(?:[Pp]ython[0-9][0-9.-]{0,5}|\w{0,12}conda[0-9]?|mini(?:forge|mamba)[0-9]?)/(?:envs/[^/]{1,80}/)?[Ll]ib/",
+    re.ASCII,
+)
+# What pip writes to start a package: bin/whisper, Scripts/whisper.exe/__main__.py
+_OF_A_COMMAND = re.compile(r"(?:^|/)(?:bin|Scripts)/[\w-]{1,80}(?:\.exe(?:/__main__\.py)?|-script\.py)?$", re.ASCII)
 # A path that was cut, or lies where no packages are installed, tells PyTorch and some libraries by their folders.
 _TORCH = re.compile(
     r"(?:^|/)torch/(?:(?:nn|utils|optim|autograd|cuda|distributed|_[a-z]\w{0,40})(?:/|\.py)"
@@ -68,7 +75,6 @@ _TORCH = re.compile(
     re.ASCII,
 )
 _OF_A_CHECKOUT = ("examples", "tests", "scripts", "benchmarks", "docs", "src")  # the folder above them is one
-_CHECKOUTS = ("pytorch_image_models", "pytorch_geometric")  # of timm, torch_geometric: named otherwise than the package
 # Raises what PyTorch would raise in C++, where it has no frames.
 _SIMULATION = re.compile(r"(?:^|/)samedevice/(?:simulation|placement|introspect|doctor|doors)/", re.ASCII)
 
@@ -95,9 +101,8 @@ class Frame:
     @property
     def in_library(self) -> bool:
         """Whether the file belongs to Python or to an installed package."""
-        return is_installed(self.file) or bool(
-            self.file.startswith("<string") or _TORCH.search(self.file) or _known(self.file)
-        )
+        starts_a_package = "sys.exit(" in self.code and _OF_A_COMMAND.search(self.file) is not None
+        return starts_a_package or _is_library(self.file)
 
     @property
     def package(self) -> str:
@@ -105,26 +110,27 @@ class Frame:
         return package(self.file) or _known(self.file)
 
 
+@functools.lru_cache(maxsize=1_000)
+def _is_library(path: str) -> bool:
+    return is_installed(path) or bool(_OF_PYTHON.search(path) or _TORCH.search(path) or _known(path))
+
+
 @functools.cache
 def _names_of_libraries() -> re.Pattern[str]:
     names = "|".join(library.name for library in load().libraries.values() if library.known)
-    path = rf"(?:(?P<above>[^/]{{1,100}})/|^/?)(?P<known>{names})/(?P<below>\w{{1,100}})[\w/]{{0,200}}\.py$"
-    return re.compile(path, re.ASCII)
+    return re.compile(rf"^(?:\.{{2,3}}/)?(?P<known>{names})/(?P<below>\w{{1,100}})[\w/]{{0,200}}\.py$", re.ASCII)
 
 
+@functools.lru_cache(maxsize=1_000)
 def _known(path: str) -> str:
-    """Return the library that a path belongs to by its name alone; "" in a checkout, whose files are the reader's.
+    """Return the library that a cut path belongs to by its name alone; "" in a checkout, whose files are the reader's.
 
     Example:
         >>> _known("transformers/models/llama/modeling_llama.py"), _known("src/transformers/trainer.py")
         ('transformers', '')
     """
     found = _names_of_libraries().search(path)
-    if found is None or found["below"] in (found["known"], *_OF_A_CHECKOUT):
-        return ""
-    above, name = re.sub(r"\W", "_", (found["above"] or "").lower()), found["known"]
-    is_alike = len(above) > 3 and (above in name or name in above)  # kornia/kornia, vision/torchvision
-    return "" if is_alike or above in ("src", *_CHECKOUTS) else name
+    return "" if found is None or found["below"] in (found["known"], *_OF_A_CHECKOUT) else found["known"]
 
 
 @dataclass(frozen=True)

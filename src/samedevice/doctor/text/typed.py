@@ -21,6 +21,11 @@ _SMALL = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)  # no sig
 # Any device is the same word; the type of a tensor is none, because two dtypes are another error.
 _DEVICE = re.compile(r"\b(?:cuda|cpu|gpu|mps|xpu)\b", re.ASCII)
 _WORD = re.compile("[a-z]+")
+# One of them stands in a fragment, or two devices: the other words of a message are those of many.
+_TELLING = re.compile(
+    r" (?:devices?|tensors?|weights?|indices|accelerators?|pinned|mapped|gradients?|forked|reduction|parameters) "
+    r"| x .* x | be on x "
+)
 # What stands around a message in a question, each between two spaces.
 _ASKED = (
     "a|an|and|colab|dataloader|do|does|during|errors?|exception|fix|for|get|getting|help|how|huggingface|i|in|is|issue|"
@@ -59,7 +64,8 @@ def _fragment(small: str) -> Found[Message] | None:
     """Return the message of which the words are a part, also without those of a question around them."""
     words = " ".join(_words(small))
     for part in (words, re.sub(ASKING, "", words)):
-        found = (id_ for id_, phrase in phrases() if part.count(" ") >= _LEAST - 1 and f" {part} " in phrase)
+        is_told = part.count(" ") >= _LEAST - 1 and _TELLING.search(f" {part} ")
+        found = (id_ for id_, phrase in phrases() if is_told and f" {part} " in phrase)
         if (id_ := next(found, None)) and (match := re.match(".+", small)):
             return Found(load().messages[id_], 0, match)
     return None

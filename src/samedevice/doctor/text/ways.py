@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from samedevice.catalog import Cause, load
 from samedevice.doctor.text.read import Reading
 from samedevice.doctor.text.traceback import Frame
+from samedevice.doctor.text.whose import application_of
 
 INTRODUCTION = "To be sure, let samedevice look into the program itself"
 _NO_SCRIPT = "SCRIPT.py"
 _ALL = "All fixes as one diff"
 _CELL = re.compile(r"^(?:Cell|Input) In ?\[|^<ipython-input-|\.ipynb Cell [0-9]|/ipykernel_[0-9]")
 _TEST = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
+_OF_TESTS = re.compile(r"\n(?:FAILED|ERROR) [^ \n]{1,300}::|\n=+ (?:short test summary info|FAILURES) =")
 # Nothing that a shell takes for more than a letter, and no sign that is not seen: the path comes from a paste.
 _SIGNS = r"[^\x00-\x20\x7f-\xa0\u2000-\u206f\u3000\ufeff\"'`$;&|<>(){}\[\]*?!#\\%^=,]"
 _TYPED = re.compile(rf"(?!-){_SIGNS}{{1,150}}\.py")
@@ -39,11 +41,11 @@ def ways(reading: Reading, cause: Cause) -> tuple[Way, ...]:
     Args:
         reading: the message and the frames.
         cause: the most likely one. If commands fix it, or a case of it, it is about the machine or the installation,
-            of which the program's frames say nothing.
+            of which the program's frames say nothing. What a library itself refuses has a remedy of that library's.
     """
-    if (cause.within or cause.id) in _of_the_machine():
+    if (cause.within or cause.id) in _of_the_machine() or reading.message.subject == "libraries":
         return ()
-    own = [frame for frame in reading.frames if not frame.in_library]
+    own = [frame for frame in reading.frames if not frame.in_library and application_of(frame) is None]
     if any(_CELL.search(frame.file) for frame in own):
         return (Way("In the next cell of the notebook", "from samedevice import explain; explain()"),)
     devices = [reading.reads.get(name, "") for name in ("device", "others")]
@@ -52,7 +54,7 @@ def ways(reading: Reading, cause: Cause) -> tuple[Way, ...]:
     is_simulated = not any(map(_NOT_SIMULATED.search, named))
     gpus = max(int(index[1]) + 1 if (index := _INDEX.search(device)) else 1 for device in devices)
     sources = [frame for frame in own if frame.file.endswith(".py")]
-    if sources and _TEST.search(sources[0].file):
+    if _TEST.search(sources[0].file) if sources else _OF_TESTS.search(reading.trace):
         tests = Way("Without a GPU", f"pytest --simulate-cuda {gpus}"), Way(_ALL, "samedevice fix --pytest")
         return tests if is_simulated else ()
     script = _script(sources)

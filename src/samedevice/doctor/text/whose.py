@@ -33,7 +33,8 @@ _IN_A_CONTEXT = (
 )
 _BEFORE = re.compile(r".*(?:(?:site|dist)-packages/|transformers_modules/|/(?=(?:custom_nodes|extensions)/))")
 # "pytorch version: 2.7.1+cu128", "torch==2.6.0", "ComfyUI version: 0.3.40"
-_VERSION = r"\b{name}(?: version)?(?: ?== ?| ?: ?| )v?(?P<version>[0-9]{{1,4}}\.[0-9]{{1,4}}[\w.+]{{0,30}})"
+_VERSION = r"(?:^|[^\w-]){name}(?: version)?{sign}v?(?P<version>[0-9]{{1,4}}\.[0-9]{{1,4}}[\w.+]{{0,30}})"
+_SIGNS = (" ?== ?", " ?: ?", " ")  # before a version, the surest first
 
 
 @dataclass(frozen=True)
@@ -69,13 +70,15 @@ def owner(reading: Reading, cause: Cause | None, named: Sequence[Frame], *, is_l
     subject = reading.message.subject
     if subject not in _OF_AN_APPLICATION or any(_is_own(frame) for frame in named):
         return None
-    if (found := _application(reading.frames)) is not None:
-        return _of_application(*found, reading, is_known=len(named) == 1)
-    if not any(frame.code for frame in reading.frames):
+    own = [frame for frame in reading.frames if not frame.in_library]
+    if (found := _application(own)) is not None:
+        is_called = any(_is_own(frame) for frame in own)
+        return _of_application(*found, reading, is_known=len(named) == 1, is_called=is_called)
+    if not own and not any(frame.package for frame in reading.frames):
         told = next((each for each in load().applications if _is_named(each, reading.trace)), None)
         if told is not None:
-            return _of_application(None, told, "", reading, is_known=False)
-    calls_it = any(_is_own(frame) for frame in reading.frames) or _BEGINS not in reading.trace
+            return _of_application(None, told, "", reading, is_known=False, is_called=False)
+    calls_it = any(map(_is_own, own)) or _BEGINS not in reading.trace
     packages = [frame for frame in reading.frames if frame.package] if subject in _SUBJECTS else []
     if not packages or (calls_it and (cause is None or cause.id != "library_bug")):
         return None
@@ -102,14 +105,19 @@ def application_of(frame: Frame) -> tuple[Application, str] | None:
 def name_of(frame: Frame) -> str:
     """Return the package, the application or the part of one that a frame's file belongs to, or ""."""
     application, part = application_of(frame) or (None, "")
-    return frame.package or part or (application.name if application is not None else "")
+    return frame.package or part.replace("`", "") or (application.name if application is not None else "")
 
 
 def _application(frames: Sequence[Frame]) -> tuple[Frame, Application, str] | None:
-    """Return the innermost frame of others' code in an application, else of an application, and whose it is."""
+    """Return the innermost frame of others' code in an application, else of an application, and whose it is.
+
+    None where the innermost of the frames, which are none of libraries, is the reader's own.
+    """
+    if not frames or application_of(frames[-1]) is None:
+        return None
     found = [(frame, *of) for frame in frames if (of := application_of(frame)) is not None]
     parts = [each for each in found if each[1].part]
-    return next(reversed(parts or found), None)
+    return (parts or found)[-1]
 
 
 @functools.cache
@@ -126,17 +134,32 @@ def _is_own(frame: Frame) -> bool:
 
 
 def _of_application(
-    frame: Frame | None, application: Application, part: str, reading: Reading, *, is_known: bool
+    frame: Frame | None, application: Application, part: str, reading: Reading, *, is_known: bool, is_called: bool
 ) -> Owner:
     """Answer the user of an application. What it does with devices is no reason where the tensor is known."""
-    name = part or application.name
-    article = "an" if application.part[:1] in tuple("aeiou") else "a"
-    is_a = f"`{part}`, {article} {application.part} of {application.name}" if part else name
-    says = f"This error comes from {is_a}, not from code of yours."
+    name = part.replace("`", "") or application.name
+    parts = next((each.part for each in load().applications if each.name == application.name and each.part), "")
+    is_a = f"`{name}`, {_a(parts)} of {application.name}" if part else name
+    says = _where_it_failed(is_a)
+    if not is_called:
+        or_part = f", or from {_a(parts)} of it" if parts and not part else ""  # no traceback has to show that
+        says = f"This error comes from {is_a}{or_part}, not from code of yours."
     if application.why and not is_known:
         says += f" {application.why}"
     tries = tuple(application.tries) or ("Update it.",)
     return Owner(name, says, tries, "", application.report, _report(reading, frame, application.name))
+
+
+def _a(noun: str) -> str:
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+
+
+def _where_it_failed(is_a: str) -> str:
+    """Say what is known where the reader's program called others' code."""
+    return (
+        f"The line that failed is in {is_a}, not in code of yours. If all that you pass to it is on the model's "
+        "device, nothing of yours is wrong."
+    )
 
 
 def _of_package(frame: Frame, reading: Reading, *, is_called: bool) -> Owner:
@@ -144,12 +167,7 @@ def _of_package(frame: Frame, reading: Reading, *, is_called: bool) -> Owner:
     name, known = frame.package, load().libraries.get(frame.package)
     is_of_a_model = is_model(frame.file)
     is_a = f"the code that came with the model `{name}`" if is_of_a_model else f"the package `{name}`"
-    says = f"This error comes from {is_a}, not from code of yours."
-    if is_called:
-        says = (
-            f"The line that failed is in {is_a}, not in code of yours. If all that you pass to it is on the model's "
-            "device, nothing of yours is wrong."
-        )
+    says = _where_it_failed(is_a) if is_called else f"This error comes from {is_a}, not from code of yours."
     tries = [_OF_SPREAD] if is_of_a_model or name in _SPREADING else []
     if is_called and reading.pair == CPU:
         tries.append(_IN_A_CONTEXT)
@@ -180,8 +198,8 @@ def _report(reading: Reading, frame: Frame | None, name: str) -> str:
 
 def _version(name: str, trace: str) -> str:
     pattern = "(?:[Pp]y)?[Tt]orch" if name == "PyTorch" else re.escape(name)
-    found = re.search(_VERSION.format(name=pattern), trace, re.ASCII)
-    return found["version"] if found is not None else ""
+    found = (re.search(_VERSION.format(name=pattern, sign=sign), trace, re.ASCII) for sign in _SIGNS)
+    return next((each["version"] for each in found if each is not None), "")
 
 
 def _shortened(path: str) -> str:
