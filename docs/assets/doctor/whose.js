@@ -86,7 +86,7 @@ function ofPackage(frame, reading, isCalled) {
   if (isCalled && pair(reading) === CPU) tries.push(IN_A_CONTEXT);
   if (isOfAModel) {
     const isPublished = name.split("/").length === 2;
-    const where = isPublished ? `https://huggingface.co/${name}/discussions` : "on the page that the model comes from";
+    const where = isPublished ? `${load().hub}/${name}/discussions` : "on the page that the model comes from";
     return { name, says, tries, command: "", where, report };
   }
   // What pip calls another is not known: a guess may be another package.

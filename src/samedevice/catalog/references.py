@@ -28,7 +28,8 @@ _DERIVED = {
     "device_kind": {"device"},
     "others_kind": {"others"},
     "between": {"device", "others"},
-    "operands": {"device"},  # beside the message: samedevice.doctor.text.traced
+    "traced": {"device"},  # beside the message: samedevice.doctor.text.traced
+    "operands": {"device"},
 }
 _VERDICTS = ("false", "misleading", "incomplete", "does not run")
 _DECIDES = ("default", "data", "size", "cpu", "like", "operands", "move", "argument", "view", "copy")  # the device

@@ -7,6 +7,7 @@ from samedevice.catalog import load
 from samedevice.catalog.patterns import glued, javascript, needle
 from samedevice.doctor.outline import change, lesson_path
 from samedevice.doctor.text.typed import ASKING, phrases
+from samedevice.doctor.text.whose import HUB
 
 
 def exported() -> dict[str, Any]:
@@ -76,6 +77,7 @@ def exported() -> dict[str, Any]:
             {**asdict(each), "path": javascript(each.path), "named": javascript(each.named), "link": ""}
             for each in catalog.applications
         ],
+        "hub": HUB,
         "libraries": {
             library.name: {"report": library.report, "pip": library.pip, "known": library.known}
             for library in catalog.libraries.values()

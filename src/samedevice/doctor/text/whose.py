@@ -20,6 +20,7 @@ _SUBJECTS = ("common-device", "layers", "indexing", "gradients", "numpy", "data"
 _OF_AN_APPLICATION = (*_SUBJECTS, "compile", "libraries", "loading")
 _OF_OPERATIONS = ("torchvision", "torchaudio", "torchmetrics")  # they refuse what the package above them gave
 _SPREADING = ("transformers", "accelerate", "peft", "diffusers")  # they put parts of a model on several devices
+HUB = "https://huggingface.co"
 _BEGINS = "Traceback (most recent call last)"
 _TORCH = 'PyTorch: (what `python -c "import torch; print(torch.__version__)"` prints)'
 _OF_SPREAD = (
@@ -174,9 +175,7 @@ def _of_package(frame: Frame, reading: Reading, *, is_called: bool) -> Owner:
     report = _report(reading, frame, name)
     if is_of_a_model:
         is_published = name.count("/") == 1
-        where = (
-            f"https://huggingface.co/{name}/discussions" if is_published else "on the page that the model comes from"
-        )
+        where = f"{HUB}/{name}/discussions" if is_published else "on the page that the model comes from"
         return Owner(name, says, tuple(tries), "", where, report)
     if known is None:  # what pip calls it is not known: a guess may be another package
         return Owner(name, says, (_UPDATE, *tries), "", "in its issue tracker, to which its page on PyPI leads", report)
