@@ -70,3 +70,30 @@ def test_the_first_cause_is_not_numbers_where_fused_met_a_device() -> None:
     assert first(f"RuntimeError: {text.format('torch.complex64 and cuda')}") == "fused_for_other_numbers"
     assert first(f"RuntimeError: {text.format('torch.float32 and cpu')}") == "model_not_moved"
     assert first(f"RuntimeError: {text.format('torch.float32 and mps')}") == "mps_or_other_backend"
+
+
+REPLICA = """RuntimeError: Caught RuntimeError in replica 1 on device 1.
+Original Traceback (most recent call last):
+  File "/usr/lib/python3.8/site-packages/torch/nn/parallel/parallel_apply.py", line 61, in _worker
+    output = module(*input, **kwargs)
+  File "net.py", line 20, in forward
+    {line}
+RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:1 and cuda:0!"""
+
+
+@pytest.mark.parametrize(
+    ("line", "cause"),
+    [
+        ("features, places = self.backbone(samples.tensors)", "data_parallel_whole_object"),
+        ("x, edge_index = data.x, data.edge_index", "data_parallel_whole_object"),
+        ("x = x * self.scale", "data_parallel_unreplicated_state"),
+    ],
+)
+def test_what_a_copy_of_data_parallel_met(line: str, cause: str) -> None:
+    assert first(REPLICA.format(line=line)) == cause
+
+
+def test_without_data_parallel_nothing_is_split() -> None:
+    text = REPLICA.split("\n")[-1]
+    code = '  File "net.py", line 20, in forward\n    x = self.conv(data.x, data.edge_index)\n'
+    assert "data_parallel_whole_object" not in [cause.id for cause in explain(code + text).causes]
