@@ -97,3 +97,8 @@ def test_without_data_parallel_nothing_is_split() -> None:
     text = REPLICA.split("\n")[-1]
     code = '  File "net.py", line 20, in forward\n    x = self.conv(data.x, data.edge_index)\n'
     assert "data_parallel_whole_object" not in [cause.id for cause in explain(code + text).causes]
+
+
+@pytest.mark.parametrize("error", ["Device index must not be negative", "Device index must be non-negative, got -1"])
+def test_a_negative_index_is_a_name_for_the_cpu_that_pytorch_does_not_know(error: str) -> None:
+    assert explain(f"RuntimeError: {error}").causes[0].case == "minus_one_for_the_cpu"
