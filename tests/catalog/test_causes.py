@@ -28,6 +28,7 @@ AS_A_SCRIPT = {
     "ddp_backward_cut_short",
     "ddp_static_graph_changed",
     "ddp_unused_parameters",
+    "device_id_without_index",
     "fork_cuda",
     "no_cuda_build_or_driver",
     "offloaded_model_moved",
