@@ -31,7 +31,7 @@ def moved(x, device):
         (lambda: torch.zeros(2, device="xpu"), "xpu", "no_xpu_build"),
         (lambda: torch.xpu.synchronize(), "xpu", "no_xpu_build"),
         (lambda: torch.Generator("xpu"), "xpu", "no_xpu_build"),
-        (lambda: moved(torch.ones(2), "mps"), "mps", "mps_or_other_backend"),
+        (lambda: moved(torch.ones(2), "mps"), "mps", "no_mps"),
         (lambda: torch.zeros(2, device="mps"), "mps", "mps_or_other_backend"),
         (lambda: torch.zeros(2, device="npu"), "npu", "mps_or_other_backend"),
         (lambda: moved(torch.ones(2), 0), "", "no_accelerator"),
