@@ -68,7 +68,7 @@ const EMPTY = "There is no text to explain.";
 const UNKNOWN = "This text holds no PyTorch device error that we know.";
 const WHOLE = "Paste the whole error, from `Traceback (most recent call last)` to its last line.";
 const LOOKS_LIKE_A_TRACEBACK = /Traceback \(most|-->|, line [0-9]|\.py:[0-9]/u;
-const ONE_TEST = "This summary does not show which tensor it is. `pytest -x --tb=long` shows the first failure whole: paste that.";
+const ONE_TEST = "This summary does not show which tensor it is. Run one of these tests with `pytest --tb=long`, and paste all that it prints.";
 const TRACEBACK =
   "For a surer answer paste the whole traceback, from `Traceback (most recent call last)` to its last line: " +
   "its frames often tell which cause it is.";

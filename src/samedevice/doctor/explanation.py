@@ -230,7 +230,8 @@ _EMPTY = "There is no text to explain."
 _UNKNOWN = "This text holds no PyTorch device error that we know."
 _WHOLE = "Paste the whole error, from `Traceback (most recent call last)` to its last line."
 _ONE_TEST = (
-    "This summary does not show which tensor it is. `pytest -x --tb=long` shows the first failure whole: paste that."
+    "This summary does not show which tensor it is. Run one of these tests with `pytest --tb=long`, and paste all that "
+    "it prints."
 )
 _TRACEBACK = (
     "For a surer answer paste the whole traceback, from `Traceback (most recent call last)` to its last line: "
