@@ -126,7 +126,7 @@ function ofCauses(catalog, diagnosis) {
 
 /** Whether neither a line of the reader's nor a command is to be shown: then the ways to find out come first. */
 const isOpen = (catalog, { message, causes, culprits, owner }) =>
-  causes.length > 0 && !owner && message.subject !== "libraries" && !culprits.length && !isCommand(catalog.causes[causes[0].id]);
+  causes.length > 0 && !owner && (message.base || message.ask) && message.subject !== "libraries" && !culprits.length && !isCommand(catalog.causes[causes[0].id]);
 
 const isCommand = ({ change: [line] }) => /^[$#]/u.test(line);
 

@@ -110,7 +110,9 @@ function read(catalog, text) {
 /** The line of the error that comes last, unless it is one of the device errors that are named. */
 function lastOf(window, said, { to }, over) {
   const last = lastError(window, to + 1, over);
-  return said.some((each) => last.toLowerCase().includes(family(each))) ? "" : last;
+  const at = last.indexOf(": "), text = at < 0 ? "" : last.slice(at + 2); // it may be a copy that was cut
+  const isNamed = (each) => last.toLowerCase().includes(family(each)) || (text && each.match[0].includes(text));
+  return said.some(isNamed) ? "" : last;
 }
 
 const family = ({ match }) => first(FAMILY, match[0]).toLowerCase();
@@ -239,7 +241,11 @@ function readsOf(match, before) {
   if (!reads.traced) delete reads.traced;
   if (reads.method && !reads.op) reads.op = reads.method.replace(METHOD, "").replace(/^_+|_+$/gu, "");
   if (reads.argument === "tensors" && "op" in reads) reads.joined = reads.op;
-  for (const name of ["device", "others"]) if (reads[name]) reads[`${name}_kind`] = kind(reads[name]);
+  for (const name of ["device", "others"])
+    if (reads[name]) {
+      if (["cu", "cud"].includes(reads[name])) reads[name] = "cuda"; // of a message that was cut
+      reads[`${name}_kind`] = kind(reads[name]);
+    }
   if (reads.device && reads.others) {
     const kinds = [reads.device_kind, reads.others_kind];
     if (kinds.includes("meta")) reads.between = "meta";

@@ -40,10 +40,10 @@ def test_html_css_and_js_of_every_page_are_at_most_90_kb_gzipped(site, tags):
     assert {"normalise.js", "paste-box.js", "diagnosis.js"} <= loaded[site.folder / "index.html"].keys()
 
 
-def test_the_doctor_that_comes_after_the_page_is_one_file_of_at_most_40_kb_gzipped(site):
+def test_the_doctor_that_comes_after_the_page_is_one_file_of_at_most_42_kb_gzipped(site):
     doctor = site.folder / "assets/doctor.js"
     assert {file.name for file in with_imports(doctor) - {doctor}} == {"normalise.js"}  # which the page has by then
-    assert gzipped(doctor) <= 40 * KB
+    assert gzipped(doctor) <= 42 * KB
 
 
 def test_a_page_is_not_indented_but_where_a_reader_sees_it(site, build_small):

@@ -40,6 +40,8 @@ export function refused(line, frame, reading) {
   if (MANY_INPUTS.test(reading.below))
     all = orElse(all.filter((each) => each.kind === "layer" && each.arguments.length > 2), all); // the first is the layer
   let fitting = all.filter((operation) => fits(operation, line, frame, reading));
+  const isACounter = ([, [, { type, id }]]) => type === "Name" && ["i", "j", "k"].includes(id); // of a loop
+  fitting = orElse(fitting.filter((each) => each.kind !== "index" || !isACounter(each.arguments)), fitting);
   if (marksOne(frame, line)) {
     const marked = all.filter((operation) => isMarked(operation, frame));
     return orElse(marked.filter((each) => fitting.includes(each)), open(marked, frame, reading));

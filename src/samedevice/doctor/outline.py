@@ -252,9 +252,10 @@ def _of_causes(diagnosis: "Diagnosis") -> _Sections:
     label, culprit = how_likely(diagnosis), next(iter(diagnosis.culprits), None)
     first = diagnosis.causes[0] if culprit is None else _likely(culprit, diagnosis)
     rest = _with_reasons([likely for likely in diagnosis.causes if likely.id != first.id], diagnosis)
-    # A library's own refusal has a remedy of that library's: its lines are no toy.
-    is_of_a_library = diagnosis.message is not None and diagnosis.message.subject == "libraries"
-    if culprit is None and not first.cause.commands and not is_of_a_library:
+    # An example of two tensors is no remedy for two others; what is refused otherwise has a remedy of its own.
+    message = diagnosis.message
+    is_of_any = message is not None and bool(message.base or message.ask) and message.subject != "libraries"
+    if culprit is None and not first.cause.commands and is_of_any:
         shown = [_section(label, first, is_example=True), *(_section("Or", likely, is_example=True) for likely in rest)]
         return [], shown[:SHOWN], shown[SHOWN:]
     others = [_section("Or", likely, is_example=culprit is None) for likely in rest]

@@ -68,6 +68,7 @@ def _at_once(section: Section) -> list[str]:
         f"<p><strong>{_marked(section.heading)}</strong></p>",
         *([_change(section.change)] if section.change else []),
         *map(_step, section.commands),
+        *([f"<p>{EXAMPLE}</p>", _change(section.example)] if section.example else []),
         *(_labelled(label, text) for label, text in section.first),
         *([f"<details><summary>Why this happens</summary>{details}</details>"] if details else []),
     ]

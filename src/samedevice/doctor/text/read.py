@@ -241,7 +241,9 @@ class _Choice:
             last = last_error(below, 0, passed_over(below))
         else:
             last = last_error(self.part.lines, self.part.last(self.found) + 1, self.part.passed_over)
-        return "" if any(found.family in last.lower() for found in self.part.counted) else last
+        said = last.partition(": ")[2]  # it may be a copy that was cut
+        is_named = any(found.family in last.lower() or (said and said in found.match[0]) for found in self.part.counted)
+        return "" if is_named else last
 
     def _others(self, reading: Reading) -> tuple[OtherError, ...]:
         """Return the other messages, each once: it has a place of its own, or none and is no shortened form."""
@@ -309,6 +311,7 @@ def _reads(match: re.Match[str], traced: str, operands: str) -> dict[str, str]:
         reads["joined"] = reads["op"]
     for name in ("device", "others"):
         if name in reads:
+            reads[name] = "cuda" if reads[name] in ("cu", "cud") else reads[name]  # of a message that was cut
             reads[f"{name}_kind"] = _kind(reads[name])
     if "device" in reads and "others" in reads:
         kinds = {reads["device_kind"], reads["others_kind"]}

@@ -67,6 +67,7 @@ def refused(line: Line, frame: Frame, reading: Reading) -> list[LineOperation]:
         many = [each for each in all_of_them if each.kind == "layer" and len(each.arguments) > _TWO_INPUTS]
         all_of_them = many or all_of_them
     fitting = [operation for operation in all_of_them if _fits(operation, line, frame, reading)]
+    fitting = [each for each in fitting if each.kind != "index" or not _is_a_counter(each.arguments[1][1])] or fitting
     if _marks_one(frame, line):
         marked = [operation for operation in all_of_them if is_marked(operation, line, frame)]
         return [operation for operation in marked if operation in fitting] or _open(marked, frame, reading)
@@ -79,6 +80,11 @@ def refused(line: Line, frame: Frame, reading: Reading) -> list[LineOperation]:
         start, end = frame.marked
         fitting = [operation for (first, last), operation in spans if start <= first and last <= end] or fitting
     return fitting
+
+
+def _is_a_counter(index: ast.expr) -> bool:
+    """Tell whether an index is called as the number of a loop."""
+    return isinstance(index, ast.Name) and index.id in ("i", "j", "k")
 
 
 def is_marked(operation: LineOperation, line: Line, frame: Frame) -> bool:
