@@ -1,4 +1,4 @@
-// The line to change, written on the reader's own line: what samedevice/doctor/text/changes.py is in Python.
+// The line to change, written on the reader's own line: what samedevice/doctor/text/changes.py and in_its_line.py are in Python.
 //
 // A change has its frame, what is in the wrong place (`expression`), an action ("replace", or "before" for a line above),
 // the new text, why, and other lines, for `__init__`, that fix it for good (`instead`).

@@ -263,7 +263,7 @@ def _of_causes(diagnosis: "Diagnosis") -> _Sections:
 
 
 def _likely(culprit: "Culprit", diagnosis: "Diagnosis") -> LikelyCause:
-    """Return the cause of a culprit with what speaks for it, which is at least the culprit itself."""
+    """Return the cause of a culprit with why we think so, which is at least the culprit itself."""
     cause = _cause_of(culprit)
     same = [likely for likely in diagnosis.causes if likely.cause is cause]
     return same[0] if same else LikelyCause(cause, (culprit.sentence,) if culprit.sentence else ())
@@ -344,7 +344,7 @@ def _section(label: str, likely: LikelyCause, culprit: "Culprit | None" = None, 
         details=[*(reasons if culprit is not None else []), ("Why", cause.why), _lesson(cause)],
         example=change(cause) if is_example and not cause.commands else [],
         commands=[] if own else cause.steps,
-        # What speaks for it stands in the line too, where nothing of the reader's own is shown.
+        # Why we think so stands in the line too, where nothing of the reader's own is shown.
         line=" ".join([f"{label}: {cause.title}.", *(likely.because[:1] if label != "Or" else []), cause.sign]),
     )
 

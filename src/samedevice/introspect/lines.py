@@ -87,9 +87,9 @@ class Line:
 
 
 def read_line(text: str) -> Line | None:
-    """Read a line of code, or the lines of one statement; None where it is none.
+    """Read a line of code, or the lines of one statement; None where it is not code.
 
-    A line that defines or imports something is none, and so is the block of a loop on lines of its own.
+    A line that defines or imports something is not read, nor is the block of a loop on lines of its own.
 
     Example:
         >>> line = read_line("x = self.embed(torch.arange(T), y[")

@@ -11,15 +11,16 @@ from dataclasses import dataclass, replace
 from samedevice.catalog import load
 from samedevice.doctor.text.by_cause import changes_of_cause
 from samedevice.doctor.text.candidates import LIKELY, MOST, Candidate, candidates
-from samedevice.doctor.text.changes import LineFix, can_be_asked, change
+from samedevice.doctor.text.changes import LineFix, change
 from samedevice.doctor.text.elsewhere import created, discarded_moves, passed_to_a_library
+from samedevice.doctor.text.in_its_line import can_be_asked
 from samedevice.doctor.text.rank import LikelyCause, rank
 from samedevice.doctor.text.read import CPU, Reading
 from samedevice.doctor.text.traceback import Frame
 from samedevice.introspect.deciding import is_often_a_number
 from samedevice.introspect.operations import operations
 
-# What a form tells; a name of which the line tells nothing is none of these.
+# What a form tells. A name of which the line tells nothing has another cause.
 _OF_A_FORM = (
     "unregistered_tensor_attribute",
     "model_not_moved",
@@ -105,7 +106,7 @@ def _named(candidate: Candidate, written: LineFix) -> Named:
 
 
 def _candidates(reading: Reading) -> tuple[list[Candidate], list[Candidate]]:
-    """Return what may be named, and all that speaks for a cause."""
+    """Return what may be named, and all the reasons to think of a cause."""
     if not any(frame.code for frame in reading.frames):
         return _of_prose(reading)
     frame = reading.library_frame

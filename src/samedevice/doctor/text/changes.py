@@ -10,7 +10,16 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from samedevice.catalog import load
-from samedevice.doctor.text.candidates import Candidate, is_of_an_lstm, is_shown_whole
+from samedevice.doctor.text.candidates import Candidate, is_of_an_lstm
+from samedevice.doctor.text.in_its_line import (
+    begins_a_statement,
+    can_be_rebound,
+    is_a_list,
+    is_target,
+    is_written,
+    occurrences,
+    uses_a_variable_of,
+)
 from samedevice.doctor.text.read import Reading
 from samedevice.doctor.text.refusing import calls_a_module
 from samedevice.doctor.text.traceback import Frame
@@ -21,11 +30,6 @@ from samedevice.introspect.operations import LOSS, is_layer, module_of
 from samedevice.introspect.origins import called, decided_by
 
 _LEARNED = re.compile(r"weight|bias|param|embed", re.ASCII)  # the name of what a module learns, which is no buffer
-# Calls that, made once more, change what the program does.
-_TAKES_AWAY = ("next", "pop", "popleft", "popitem", "get", "get_nowait", "recv", "read", "reset", "step", "sample")
-_LITERAL = re.compile(r'"[^"]*"')  # a device that needs no variable
-_CELL = re.compile(r"(?:Cell|Input) In|<ipython-input|.*\.ipynb Cell", re.ASCII)
-_ASSIGNS = re.compile(r"[^=]{1,200}? [-+*/@&|^%]?= |\w{1,80} ?: ", re.ASCII)  # a keyword has no blanks around its sign
 
 
 @dataclass(frozen=True)
@@ -76,8 +80,8 @@ def change(candidate: Candidate, among: Sequence[Candidate], reading: Reading) -
     # From the CPU all go to one device, so that the change is the same whichever it is.
     leading = candidate if reading.is_between_gpus else moved[0]
     device = wanted_device(leading, {each.expression for each in moved}, reading)
-    gets_a_value = candidate.kind == "total" or _is_target(candidate)
-    if not device and (gets_a_value or not _is_written(candidate)):
+    gets_a_value = candidate.kind == "total" or is_target(candidate)
+    if not device and (gets_a_value or not is_written(candidate)):
         return LineFix(candidate.frame, candidate.expression, "replace", "", candidate.because)
     if _is_a_pair(candidate):
         moved_pair = f"tuple(state.to({device}) for state in {candidate.expression})"
@@ -88,27 +92,27 @@ def change(candidate: Candidate, among: Sequence[Candidate], reading: Reading) -
             return _moved_module(candidate, device, reading)
         case _ if gets_a_value:
             return _total(candidate, device, reading)
-        case _ if _is_written(candidate):
+        case _ if is_written(candidate):
             return _read_moved(candidate, reading)
         case "created":
             new = [(each.node, _created_on(each.line.text_of(each.node), device)) for each in siblings]
             return _replaced(candidate, new)
-        case "attribute" if not _is_a_list(candidate):
-            moved = [each for each in siblings if not _is_written(each) and not _is_target(each)]
-            new = [(node, f"{each.expression}.to({device})") for each in moved for node in _occurrences(each)]
+        case "attribute" if not is_a_list(candidate):
+            moved = [each for each in siblings if not is_written(each) and not is_target(each)]
+            new = [(node, f"{each.expression}.to({device})") for each in moved for node in occurrences(each)]
             return _replaced(candidate, new, _buffers(siblings))
-    if _is_a_list(candidate):
+    if is_a_list(candidate):
         return _items_moved(candidate, device)
     if candidate.role == "hidden" and len(siblings) > 1:  # an LSTM has two, which are made together
         return _replaced(candidate, [(each.node, _moved(each, device)) for each in siblings])
     if candidate.role == "**":
         name = candidate.expression
         return _replaced(candidate, [(candidate.node, f"{{key: value.to({device}) for key, value in {name}.items()}}")])
-    if candidate.kind == "name" and _can_be_rebound(candidate):
+    if candidate.kind == "name" and can_be_rebound(candidate):
         is_the_input = candidate.role == "input" and len(among) == 1
-        if not _uses_a_variable_of(candidate, device, candidate.expression):
+        if not uses_a_variable_of(candidate, device, candidate.expression):
             return _moved_above(candidate, device, reading, is_the_input=is_the_input)
-    return _replaced(candidate, [(node, _moved(candidate, device)) for node in _occurrences(candidate)])
+    return _replaced(candidate, [(node, _moved(candidate, device)) for node in occurrences(candidate)])
 
 
 def _is_a_pair(candidate: Candidate) -> bool:
@@ -118,137 +122,6 @@ def _is_a_pair(candidate: Candidate) -> bool:
     )
     is_named = candidate.kind in ("name", "attribute", "item")
     return candidate.role == "hidden" and is_whole and is_named and is_of_an_lstm(candidate.operation, candidate.line)
-
-
-def _occurrences(candidate: Candidate) -> list[ast.expr]:
-    """Return where the line reads the same name, attribute or entry: `x - x.mean()` does twice."""
-    asked = {  # `x.shape` need not be that of the moved one
-        id(node.value)
-        for node in ast.walk(candidate.line.tree)
-        if isinstance(node, ast.Attribute) and load().devices.attributes.get(node.attr) == "facts"
-    } | {id(asked) for node in ast.walk(candidate.line.tree) if (asked := _asked(node, candidate.line)) is not None}
-    written = ast.dump(candidate.node)
-    return [
-        node
-        for node in ast.walk(candidate.line.tree)
-        if isinstance(node, ast.expr) and id(node) not in asked and ast.dump(node) == written
-    ]
-
-
-def _asked(node: ast.AST, line: Line) -> ast.expr | None:
-    """Return what a call only asks, or moves itself: `len(x)`, `x.size(0)`, `x.to(device)`; None for other calls."""
-    match node:
-        case ast.Call(func=ast.Name(id="len"), args=[asked]):
-            return asked
-        case ast.Call(func=ast.Attribute(value=asked, attr=name)) if decided_by(name) in ("facts", "move"):
-            is_moved = all(part.kind in ("moved", "on the CPU") for part in parts(node, line))
-            return asked if is_moved else None  # `x.to(torch.float32)` stays where it is
-    return None
-
-
-def _is_written(candidate: Candidate) -> bool:
-    """Tell whether the line writes to it, so that a moved copy would be changed and thrown away."""
-    operation = candidate.operation
-    if operation is None or not operation.is_in_place or candidate.role != "self":
-        return False
-    if isinstance(operation.node, ast.Call) and not _is_a_statement(operation.node, candidate.line):
-        return False  # what it makes is used, so that it has to be where the rest is
-    written = operation.arguments[0][1]
-    while written is not candidate.node:  # `x.view(-1).add_(y)` writes to `x`, `f(x).add_(y)` to what `f` makes
-        match written:
-            case ast.Call(func=ast.Attribute(value=inner, attr=name)) if name[-1] == "_" or decided_by(name) == "view":
-                written = inner
-            case ast.Subscript(value=inner) | ast.Attribute(value=inner):
-                written = inner
-            case _:
-                return False
-    return candidate.kind != "result"
-
-
-def _is_a_statement(call: ast.Call, line: Line) -> bool:
-    """Tell whether a call is a statement of its own, or one before the dot of it: `x.mul_(2).add_(y)`."""
-    for statement in line.tree.body:
-        node: ast.AST | None = statement.value if isinstance(statement, ast.Expr) else None
-        while isinstance(node, ast.Call | ast.Attribute):
-            if node is call:
-                return True
-            node = node.func if isinstance(node, ast.Call) else node.value
-    return False
-
-
-def _is_target(candidate: Candidate) -> bool:
-    """Tell whether it is what an augmented assignment gives a new value: `x @= y`."""
-    return any(
-        isinstance(statement, ast.AugAssign) and statement.target is candidate.node
-        for statement in candidate.line.tree.body
-    )
-
-
-def _is_a_list(candidate: Candidate) -> bool:
-    """Tell whether it is not a tensor but a list of those that are joined, or of what is passed."""
-    return candidate.role == "list"
-
-
-def _can_be_rebound(candidate: Candidate) -> bool:
-    """Tell whether a line above can give a name a new tensor.
-
-    In a function that is certain only of a name that the line itself gives a value: any other may be one of the module,
-    which an assignment would hide from the lines before it. A comprehension's variable does not exist above the line.
-    """
-    name = candidate.expression
-    stored = {
-        node.id
-        for statement in candidate.line.tree.body
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
-    own = _variables_of(candidate.line)
-    function = candidate.frame.function
-    if not _begins_a_statement(candidate.line):
-        return False
-    is_a_cell = not function and _CELL.match(candidate.frame.file) is not None
-    is_of_the_module = is_a_cell or function == "<module>" or function.startswith("<cell")
-    return name not in own and (is_of_the_module or name in stored)
-
-
-def _variables_of(line: Line) -> set[str]:
-    """Return the names that exist in a line only: the variables of its loops, comprehensions and lambdas."""
-    own: set[str] = set()
-    for node in ast.walk(line.tree):
-        if isinstance(node, ast.For | ast.AsyncFor | ast.comprehension | ast.NamedExpr):
-            own |= {inner.id for inner in ast.walk(node.target) if isinstance(inner, ast.Name)}
-        elif isinstance(node, ast.arg):
-            own.add(node.arg)
-    return own
-
-
-def can_be_asked(candidate: Candidate) -> bool:
-    """Tell whether a line above the failing one can print where a candidate is, and leaves the program as it is."""
-    calls = [node for node in ast.walk(candidate.node) if isinstance(node, ast.Call)]
-    names = {node.id for node in ast.walk(candidate.node) if isinstance(node, ast.Name)}
-    is_above = not candidate.line.text.startswith("elif") and names.isdisjoint(_variables_of(candidate.line))
-    return is_above and not any(called(call) in _TAKES_AWAY or called(call).endswith("_") for call in calls)
-
-
-def _uses_a_variable_of(candidate: Candidate, *code: str) -> bool:
-    """Tell whether code may use a variable that the line above does not have: what was cut off may be a loop."""
-    names = [name for each in code for name in re.findall(r"[A-Za-z_]\w*", each, re.ASCII)]
-    is_whole = is_shown_whole(candidate.line, candidate.frame)
-    return not (is_whole or all(_LITERAL.fullmatch(each) for each in code)) or not _variables_of(
-        candidate.line
-    ).isdisjoint(names)
-
-
-def _begins_a_statement(line: Line) -> bool:
-    """Tell whether a line can have another above it: one of the middle of a statement looks like an expression."""
-    statement = line.tree.body[0]
-    if line.text.startswith("elif"):
-        return False
-    if isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign):
-        return _ASSIGNS.match(line.text) is not None and not line.text.rstrip().endswith(",")
-    if isinstance(statement, ast.Return):
-        return True
-    return not isinstance(statement, ast.Expr) and line.text.split("#")[0].rstrip().endswith(":")
 
 
 def _moved(candidate: Candidate, device: str) -> str:
@@ -306,7 +179,7 @@ def _total(candidate: Candidate, device: str, reading: Reading) -> LineFix:
     # `totals["loss"]` is an entry of a dict, `x[0]` may be a part of a tensor, which has no other device.
     key = target.slice if isinstance(target, ast.Subscript) else None
     is_an_entry = isinstance(key, ast.Constant) and isinstance(key.value, str)
-    is_bound = _uses_a_variable_of(candidate, device)
+    is_bound = uses_a_variable_of(candidate, device)
     if target is candidate.node and (isinstance(target, ast.Name | ast.Attribute) or is_an_entry) and not is_bound:
         name = candidate.expression
         return LineFix(candidate.frame, name, "before", f"{name} = {name}.to({device})", candidate.because)
@@ -342,7 +215,7 @@ def _items_moved(candidate: Candidate, device: str) -> LineFix:
     """Move each item of a list."""
     name = candidate.expression
     moved = f"[item.to({device}) for item in {name}]"
-    if isinstance(candidate.node, ast.Name) and _can_be_rebound(candidate):
+    if isinstance(candidate.node, ast.Name) and can_be_rebound(candidate):
         return LineFix(candidate.frame, name, "before", f"{name} = {moved}", candidate.because)
     return _replaced(candidate, [(candidate.node, moved)])
 
@@ -387,7 +260,7 @@ def _moved_module(candidate: Candidate, device: str, reading: Reading) -> LineFi
         return LineFix(new.frame, name, "replace", new.text, candidate.because, f"{layer} = {name}")
     above = LineFix(candidate.frame, name, "before", f"{name}.to({device})", candidate.because)
     moved = [(candidate.node, f"{name}.to({device})")]
-    can_be_above = _begins_a_statement(candidate.line) and not _uses_a_variable_of(candidate, device, name)
+    can_be_above = begins_a_statement(candidate.line) and not uses_a_variable_of(candidate, device, name)
     here = above if can_be_above else _replaced(candidate, moved)
     if candidate.cause == "loss_weight_not_moved":
         return here
@@ -396,7 +269,7 @@ def _moved_module(candidate: Candidate, device: str, reading: Reading) -> LineFi
     for frame in own[: own.index(candidate.frame)] if is_a_part and candidate.frame in own else ():
         line = frame.statement
         called_model = _called_model(frame, reading)
-        if called_model is not None and line is not None and _begins_a_statement(line):
+        if called_model is not None and line is not None and begins_a_statement(line):
             model, where = called_model
             return LineFix(frame, name, "before", f"{model}.to({where})", candidate.because)
     return here

@@ -33,7 +33,7 @@ _SHOWN = 120  # characters
 
 
 def last_error(lines: Sequence[str], start: int, ignored: Collection[int]) -> str:
-    """Return the line of the error that comes last, or "" where there is none.
+    """Return the line of the error that comes last, or "" without such an error.
 
     Args:
         lines: those of a cleaned log.

@@ -168,7 +168,7 @@ class _Part:
 
     @functools.cached_property
     def chosen(self) -> Found[Message] | None:
-        """The last message that is an error; the last one in passing where there is none."""
+        """The last message that is an error; else the last one in passing."""
         errors = (found for found in self.counted if not self.is_in_passing(found))
         return next(errors, self.counted[0] if self.counted else None)
 

@@ -95,7 +95,7 @@ class Frame:
 
     @functools.cached_property
     def statement(self) -> Line | None:
-        """The code as Python's parser reads it; None where none is shown, or where it is none."""
+        """The code as Python's parser reads it; None where no code is shown, or where it is not Python's."""
         return read_line(self.code) if self.code else None
 
     @property

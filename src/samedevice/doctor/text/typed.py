@@ -18,7 +18,7 @@ _LEAST = 5  # words of a fragment
 _COMMON = 2  # reports of a message whose fragments are known: all others together have many words of everyday prose
 _MOST = 40  # words of a message, from its beginning: it is longer than what anybody types
 _SMALL = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)  # no sign becomes two, so places stay
-# Any device is the same word; the type of a tensor is none, because two dtypes are another error.
+# Any device is the same word; the type of a tensor is not one, because two dtypes are another error.
 _DEVICE = re.compile(r"\b(?:cuda|cpu|gpu|mps|xpu)\b", re.ASCII)
 _WORD = re.compile("[a-z]+")
 # One of them stands in a fragment, or two devices: the other words of a message are those of many.

@@ -14,7 +14,7 @@ from samedevice.doctor.text.read import CPU, Reading
 from samedevice.doctor.text.traceback import Frame
 from samedevice.introspect.libraries import is_model
 
-# About these a program can be wrong; a driver, an installation or a launcher is its user's to mend. How a library is
+# About these a program can be wrong; a driver, an installation or a launcher is its user's to fix. How a library is
 # called and where a file goes is for the user of a library, but not for the user of an application.
 _SUBJECTS = ("common-device", "layers", "indexing", "gradients", "numpy", "data", "legacy")
 _OF_AN_APPLICATION = (*_SUBJECTS, "compile", "libraries", "loading")
