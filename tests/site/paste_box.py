@@ -1,5 +1,7 @@
 """The paste box of the home page, for the tests that use it."""
 
+from axe_playwright_python.sync_playwright import Axe
+
 
 class Box:
     """The paste box of a page, once what is known about errors is there."""
@@ -23,3 +25,12 @@ class Box:
         self.page.evaluate("text => navigator.clipboard.writeText(text)", text)
         self.text.press("Control+V")
         return self
+
+    def assert_its_answer_can_be_read(self, width):
+        """With everything unfolded axe finds nothing, and nothing scrolls sideways."""
+        self.page.evaluate(
+            "document.querySelectorAll('.diagnosis details').forEach((details) => (details.open = true))"
+        )
+        found = Axe().run(self.page, context=".diagnosis", options={"resultTypes": ["violations"]})
+        assert found.violations_count == 0, found.generate_report()
+        assert self.page.evaluate("document.documentElement.scrollWidth") <= width

@@ -12,6 +12,7 @@ import { operations } from "./operations.js";
 import { CPU } from "./refusing.js";
 import { words } from "./tokens.js";
 import { inLibrary, packageOf } from "./libraries.js";
+import { OF_OPERATIONS } from "./whose.js";
 
 // What a form tells; a name of which the line tells nothing is none of these.
 const OF_A_FORM = words(
@@ -29,7 +30,6 @@ const LINES = 20; // that may be code, of a paste without a traceback: the last 
 const OF_PROSE = 0.95;
 const OF_A_LIBRARY = 5.5, IN_A_LIBRARY = 4; // where two tensors met in a library's own line; in what that line calls
 const OF_A_LAYER = /^(?:weight|bias|running_mean|running_var|mat[12]|input|index|indices|hx|cx|hidden)$/u;
-const LIBRARIES_OF_OPERATIONS = ["torchvision", "torchaudio", "torchmetrics"]; // they are given the user's tensors
 
 /** The wider cause of a case; else the cause itself. */
 export const widest = (cause) => load().causes[cause].within || cause;
@@ -96,7 +96,7 @@ function ofALibrary(candidate, frame) {
 /** A library is blamed where two tensors met in its own line, and the message names neither. */
 function libraryAlone(frame, { reads }) {
   const line = readLine(frame.code), isMixed = reads.between === CPU && !OF_A_LAYER.test(reads.argument ?? "");
-  if (!line || !isMixed || LIBRARIES_OF_OPERATIONS.includes(packageOf(frame))) return [];
+  if (!line || !isMixed || OF_OPERATIONS.includes(packageOf(frame))) return [];
   const isAnOperator = [...operations(line)].some(({ kind }) => ["operator", "function"].includes(kind));
   const because = `The line that failed is ${packageOf(frame)}'s own.`;
   return [{ cause: "library_bug", points: isAnOperator ? OF_A_LIBRARY : IN_A_LIBRARY, because }];

@@ -8,7 +8,7 @@ import { words } from "./tokens.js";
 
 const SUBJECTS = words("common-device layers indexing gradients numpy data legacy");
 const OF_AN_APPLICATION = [...SUBJECTS, ...words("compile libraries loading")];
-const OF_OPERATIONS = words("torchvision torchaudio torchmetrics"); // they refuse what the package above them gave
+export const OF_OPERATIONS = words("torchvision torchaudio torchmetrics"); // they refuse what the package above them gave
 const SPREADING = words("transformers accelerate peft diffusers"); // they put parts of a model on several devices
 const BEGINS = "Traceback (most recent call last)";
 const TORCH = 'PyTorch: (what `python -c "import torch; print(torch.__version__)"` prints)';

@@ -74,7 +74,15 @@ def exported() -> dict[str, Any]:
         },
         "devices": asdict(catalog.devices),
         "applications": [
-            {**asdict(each), "path": javascript(each.path), "named": javascript(each.named), "link": ""}
+            {
+                "name": each.name,
+                "part": each.part,
+                "path": javascript(each.path),
+                "named": javascript(each.named),
+                "why": each.why,
+                "tries": each.tries,
+                "report": each.report,
+            }
             for each in catalog.applications
         ],
         "hub": HUB,

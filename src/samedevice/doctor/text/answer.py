@@ -17,6 +17,7 @@ from samedevice.doctor.text.in_its_line import can_be_asked
 from samedevice.doctor.text.rank import LikelyCause, rank
 from samedevice.doctor.text.read import CPU, Reading
 from samedevice.doctor.text.traceback import Frame
+from samedevice.doctor.text.whose import OF_OPERATIONS
 from samedevice.introspect.deciding import is_often_a_number
 from samedevice.introspect.operations import operations
 
@@ -42,7 +43,6 @@ _LINES = 20  # that may be code, of a paste without a traceback: the last ones
 _OF_PROSE = 0.95
 _OF_A_LIBRARY, _IN_A_LIBRARY = 5.5, 4.0  # where two tensors met in a library's own line; in what that line calls
 _OF_A_LAYER = re.compile(r"weight|bias|running_mean|running_var|mat[12]|input|index|indices|hx|cx|hidden", re.ASCII)
-_LIBRARIES_OF_OPERATIONS = ("torchvision", "torchaudio", "torchmetrics")  # they are given the user's tensors
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def _library_alone(frame: Frame, reading: Reading) -> list[Candidate]:
     line = frame.statement
     argument = reading.reads.get("argument", "")
     is_mixed = reading.reads.get("between") == CPU and not _OF_A_LAYER.fullmatch(argument)
-    if line is None or not line.tree.body or not is_mixed or frame.package in _LIBRARIES_OF_OPERATIONS:
+    if line is None or not line.tree.body or not is_mixed or frame.package in OF_OPERATIONS:
         return []
     is_an_operator = any(operation.kind in ("operator", "function") for operation in operations(line))
     points = _OF_A_LIBRARY if is_an_operator else _IN_A_LIBRARY

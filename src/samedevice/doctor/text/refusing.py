@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from samedevice.doctor.text.read import CPU, GPUS, INDEXED, Reading
-from samedevice.doctor.text.traceback import Frame
+from samedevice.doctor.text.traceback import BEGINS, Frame
 from samedevice.introspect.deciding import parts
 from samedevice.introspect.lines import Line
 from samedevice.introspect.operations import WITHOUT_WEIGHTS, LineOperation, operations
@@ -137,7 +137,7 @@ def _calls_below(frame: Frame, reading: Reading) -> str | None:
         return None
     inner = [below for above, below in pairwise(reading.frames) if above is frame]
     if not inner:
-        is_whole = len(reading.frames) > 1 or "Traceback (most recent call last)" in reading.trace
+        is_whole = len(reading.frames) > 1 or BEGINS in reading.trace
         return "" if reading.frames[-1] is frame and is_whole else None
     if "torch/nn/functional.py" in inner[0].file or "torch/functional.py" in inner[0].file:
         return "function"

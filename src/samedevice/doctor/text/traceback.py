@@ -53,7 +53,7 @@ _CARETS = re.compile(r"^[ ~^]{1,400}$")
 _ERROR = re.compile(
     r"^(?:[\w.]{0,200}(?:Error|Exception|Warning|Interrupt|Exit)\b|Traceback |During |The above )", re.ASCII
 )
-_BEGINS, _INNER = "Traceback (most recent call last)", "Original Traceback"
+BEGINS, _INNER = "Traceback (most recent call last)", "Original Traceback"
 _CHAINED = re.compile("During handling of the above|The above exception was")
 # faulthandler prints the most recent call first.
 _ANOTHER = re.compile(
@@ -173,7 +173,7 @@ def _start(before: Sequence[str]) -> int:
     for number in range(len(before) - 1, -1, -1):
         line = before[number]
         is_inner = _INNER in line or (number and _CHAINED.search(before[number - 1]))
-        if SECTION.match(line) or (_BEGINS in line and not is_inner):
+        if SECTION.match(line) or (BEGINS in line and not is_inner):
             return number
     return 0
 

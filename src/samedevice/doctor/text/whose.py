@@ -11,17 +11,16 @@ from dataclasses import dataclass
 
 from samedevice.catalog import Application, Cause, load
 from samedevice.doctor.text.read import CPU, Reading
-from samedevice.doctor.text.traceback import Frame
+from samedevice.doctor.text.traceback import BEGINS, Frame
 from samedevice.introspect.libraries import is_model
 
 # About these a program can be wrong; a driver, an installation or a launcher is its user's to fix. How a library is
 # called and where a file goes is for the user of a library, but not for the user of an application.
 _SUBJECTS = ("common-device", "layers", "indexing", "gradients", "numpy", "data", "legacy")
 _OF_AN_APPLICATION = (*_SUBJECTS, "compile", "libraries", "loading")
-_OF_OPERATIONS = ("torchvision", "torchaudio", "torchmetrics")  # they refuse what the package above them gave
+OF_OPERATIONS = ("torchvision", "torchaudio", "torchmetrics")  # they refuse what the package above them gave
 _SPREADING = ("transformers", "accelerate", "peft", "diffusers")  # they put parts of a model on several devices
 HUB = "https://huggingface.co"
-_BEGINS = "Traceback (most recent call last)"
 _TORCH = 'PyTorch: (what `python -c "import torch; print(torch.__version__)"` prints)'
 _OF_SPREAD = (
     'If the model was loaded with `device_map="auto"`, load it on one GPU as a whole, with `device_map={"": 0}`, '
@@ -79,11 +78,11 @@ def owner(reading: Reading, cause: Cause | None, named: Sequence[Frame], *, is_l
         told = next((each for each in load().applications if _is_named(each, reading.trace)), None)
         if told is not None:
             return _of_application(None, told, "", reading, is_known=False, is_called=False)
-    calls_it = any(map(_is_own, own)) or _BEGINS not in reading.trace
+    calls_it = any(map(_is_own, own)) or BEGINS not in reading.trace
     packages = [frame for frame in reading.frames if frame.package] if subject in _SUBJECTS else []
     if not packages or (calls_it and (cause is None or cause.id != "library_bug")):
         return None
-    inner = [frame for frame in packages if frame.package not in _OF_OPERATIONS]
+    inner = [frame for frame in packages if frame.package not in OF_OPERATIONS]
     return _of_package((inner or packages)[-1], reading, is_called=calls_it and not is_looked_up)
 
 
