@@ -1,6 +1,8 @@
 """Where a line to change goes: edits of the program's own lines, which keep all else that stands there."""
 
 import ast
+import re
+import sys
 import types
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -70,7 +72,7 @@ class Change:
 
     @property
     def stands_already(self) -> bool:
-        """Whether the program has it as it is: the lines to replace are the same, those to put above are above."""
+        """Whether the program has it as it is: the lines to replace are the same, those to put above stand above."""
         return bool(self.parts) and all(_stands(edit, self.parts) for edit in self.edits)
 
     def __add__(self, other: "Change") -> "Change":
@@ -85,12 +87,18 @@ class Source:
     file: str
     function: str
     lines: list[str]
+    torch: str = "torch"
+    nn: str = "nn"
 
     @classmethod
     def of(cls, code: types.CodeType, globals_: dict[str, object]) -> "Source":
         """Read the lines of the function or the module whose code this is."""
         file = plain(code.co_filename)
-        return cls(file, plain(code.co_name), [] if is_library(file) else lines_of(code, globals_))
+        lines = [] if is_library(file) else lines_of(code, globals_)
+        local = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
+        return cls(
+            file, plain(code.co_name), lines, *(_called(name, globals_, local) for name in ("torch", "torch.nn"))
+        )
 
     @classmethod
     def of_call(cls, call: Call) -> "Source":
@@ -102,24 +110,31 @@ class Source:
         """Read the lines of a function's file."""
         return cls.of(method.__code__, globals_of(method))
 
+    def named(self, text: str) -> str:
+        """Write code with the file's own names of torch and of torch.nn: `th.zeros(3)` after `import torch as th`."""
+        if (self.torch, self.nn) == ("torch", "nn"):
+            return text
+        text = re.sub(r"(?<![\w.\"'])(?:torch\.)?nn\.(?=[A-Z])", f"{self.nn}.", text)
+        return re.sub(r"(?<![\w.\"'])torch\.(?!nn\b)", f"{self.torch}.", text)
+
     def replaced(self, node: ast.AST, text: str) -> tuple[Part, ...]:
         """Put a text in the place of an expression or a statement, at its lines and columns of the file."""
         first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", None) or 0
         if not 0 < first <= last <= len(self.lines):
             return ()
-        return (Part(self, (first, node.col_offset), (last, node.end_col_offset), text),)  # type: ignore[attr-defined]
+        return (Part(self, (first, node.col_offset), (last, node.end_col_offset), self.named(text)),)  # type: ignore[attr-defined]
 
     def above(self, statement: ast.stmt, text: str) -> tuple[Part, ...]:
         """Put a line above a statement, if the statement begins its line."""
         place = (statement.lineno, 0)
-        return (Part(self, place, place, text, is_above=True),) if self.begins_its_line(statement) else ()
+        return (Part(self, place, place, self.named(text), is_above=True),) if self.begins_its_line(statement) else ()
 
     def below(self, statement: ast.stmt, text: str) -> tuple[Part, ...]:
         """Put a line below a statement, if the statement is all of one line."""
         if not self.begins_its_line(statement) or statement.end_lineno != statement.lineno:
             return ()
         end = (statement.lineno, len(self.lines[statement.lineno - 1].rstrip().encode()))
-        return (Part(self, end, end, f"\n{text}"),)
+        return (Part(self, end, end, f"\n{self.named(text)}"),)
 
     def begins_its_line(self, statement: ast.stmt) -> bool:
         """Tell whether nothing but an indent stands before a statement in its line."""
@@ -129,12 +144,30 @@ class Source:
         return not line.encode()[: statement.col_offset].strip() and not line.lstrip().startswith("elif ")
 
 
+def _called(module: str, globals_: dict[str, object], local: set[str]) -> str:
+    """Return what a file calls torch or torch.nn: the usual name unless it is another's there, and its own is known."""
+    usual = module.rpartition(".")[2]
+    found = sys.modules.get(module)
+    names = [name for name, object_ in list(globals_.items()) if object_ is found and found is not None]
+    if usual in names or usual in local or not names:
+        return (
+            usual
+            if usual in names or usual in local or module == "torch"
+            else f"{_called('torch', globals_, local)}.nn"
+        )
+    return names[0]
+
+
 def _stands(edit: Edit, parts: Iterable[Part]) -> bool:
     if edit.action == "replace":
         return edit.text == edit.old
     source = next(part.source for part in parts if part.source.file == edit.file and part.start[0] == edit.line)
-    above = [line.strip() for line in source.lines[: edit.line - 1] if line.strip()]
-    return above[-1:] == [edit.text.strip()]
+    for line in reversed(source.lines[: edit.line - 1]):
+        if line.strip() == edit.text.strip():
+            return True  # in a branch that did not run, or in vain
+        if line.lstrip().startswith(("def ", "async def ")):
+            break
+    return False
 
 
 def _edits(source: Source, parts: Iterable[Part]) -> list[Edit]:

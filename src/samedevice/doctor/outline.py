@@ -9,7 +9,7 @@ import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from samedevice.catalog import Cause, load
@@ -290,11 +290,13 @@ def changed_lines(culprit: "Culprit") -> list[str]:
     if not culprit.edits:
         return [f"+ {culprit.fix}"]
     lines: list[str] = []
-    place = ""
+    place, above = "", None
     for edit in culprit.edits:
         here = _place_of(edit, culprit.is_read)
         # A statement of several lines has an edit for each of them, and only the first one has a text.
-        if here != place and (edit.text or not place):
+        is_rest = not edit.text and above is not None and (above.file, above.line + 1) == (edit.file, edit.line)
+        above = edit
+        if here != place and not is_rest:
             place = here
             lines.append(here)
         old, new = edit.old.split("\n"), edit.text.split("\n")
@@ -319,7 +321,7 @@ def _changed_line(old: str, new: str) -> list[str]:
 def _place_of(edit: "Edit", is_read: bool) -> str:
     """Say which line to change: the reader's own, where a text showed it."""
     function = "" if edit.function.startswith("<") or not edit.function else f", in {edit.function}"
-    above = "above " if edit.action == "before" else ""
+    above = "above " if edit.action == "before" else "" if edit.text else "delete "
     frame = Frame(edit.file, edit.line, edit.function, "")
     package = name_of(frame) if is_read else frame.package
     line = "your line" if is_read and not package else "line"
@@ -327,7 +329,16 @@ def _place_of(edit: "Edit", is_read: bool) -> str:
         return f"{above}{line}:"
     number = f" {edit.line}" if edit.line else ""
     owner = f" of {package}" if package else ""
-    return f"{above}{line}{number} of {PurePath(edit.file).name}{owner}{function}:"
+    file = PurePath(edit.file).name if is_read or package else _from_here(edit.file)
+    return f"{above}{line}{number} of {file}{owner}{function}:"
+
+
+def _from_here(file: str) -> str:
+    """Write a path as one types it in the current folder: two files of a project may have the same name."""
+    try:
+        return PurePath(file).relative_to(Path.cwd()).as_posix()
+    except (ValueError, OSError):  # it is elsewhere, or is a cell; the folder is gone
+        return file
 
 
 def _section(label: str, likely: LikelyCause, culprit: "Culprit | None" = None, *, is_example: bool = False) -> Section:

@@ -54,7 +54,12 @@ class Call:
     def globals(self) -> dict[str, Any]:
         return names(self.frame.f_globals)
 
-    @property
+    @functools.cached_property
+    def itself(self) -> str:
+        """What the function calls the object whose method it is, mostly "self"; "" for a function."""
+        return plain(self.frame.f_code.co_varnames[0]) if self.method_of is not None else ""
+
+    @functools.cached_property
     def method_of(self) -> Any:
         """The object whose method this is, whatever its first argument is called; None for a function."""
         code = self.frame.f_code

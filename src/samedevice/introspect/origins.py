@@ -2,7 +2,7 @@
 
 import ast
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from samedevice.catalog import load
@@ -30,7 +30,13 @@ class Origin:
     value: ast.expr | None
 
 
-def find_origin(name: str, scope: ast.AST, line: int = _END, failed: ast.stmt | None = None) -> Origin:
+def find_origin(
+    name: str,
+    scope: ast.AST,
+    line: int = _END,
+    failed: ast.stmt | None = None,
+    did_not_give: Callable[[ast.AST], bool] | None = None,
+) -> Origin:
     """Find where `name` got the value that it has at a line of a function, which is its end by default.
 
     Args:
@@ -38,11 +44,12 @@ def find_origin(name: str, scope: ast.AST, line: int = _END, failed: ast.stmt | 
         scope: the statements of the function.
         line: the line at which the value counts.
         failed: the statement that failed at that line: it has not given any value yet.
+        did_not_give: tells of a statement whether it certainly is not the one, as it did not run.
     """
     best: tuple[int, Origin] | None = None
     for node in ast.walk(scope):
         found = gives(node, name) if node is not failed else None
-        if found is None:
+        if found is None or (did_not_give is not None and did_not_give(node)):
             continue
         given = getattr(node, "lineno", None) or node.target.lineno  # type: ignore[attr-defined]
         # A later line may have given it too, if both are in a loop.
@@ -154,11 +161,13 @@ class Assignment:
         method: the method.
         statement: the whole statement.
         value: the expression on its right.
+        itself: what the method calls its object, mostly "self".
     """
 
     method: types.FunctionType
     statement: ast.stmt
     value: ast.expr
+    itself: str = "self"
 
 
 def discarded_in(owner: object, name: str) -> tuple[types.FunctionType, ast.Expr] | None:
@@ -198,10 +207,11 @@ def _assigned(method: object, name: str) -> Assignment | None:
     if method is None or name not in method.__code__.co_names:
         return None
     tree = scope_of(method.__code__, globals_of(method))
-    origin = find_origin(f"self.{name}", tree) if tree is not None else None
+    itself = (method.__code__.co_varnames[: method.__code__.co_argcount] or ("self",))[0]
+    origin = find_origin(f"{itself}.{name}", tree) if tree is not None else None
     if origin is None or origin.value is None or not isinstance(origin.statement, ast.stmt):
         return None
-    return Assignment(method, origin.statement, origin.value)
+    return Assignment(method, origin.statement, origin.value, itself)
 
 
 def gives(node: ast.AST, name: str) -> Origin | None:

@@ -56,13 +56,17 @@ def _array_beside_a_tensor(call: Call) -> Argument | None:
         return None
     if not any(operand.tensor is not None and operand.device != "cpu" for operand in operands_of(call)):
         return None
-    return next((argument for argument in arguments(call) if objects.is_array(argument.value)), None)
+    sides = arguments(call)
+    unknown = [side for side in sides if side.value is MISSING and not isinstance(side.node, ast.Constant)]
+    array = next((side for side in sides if objects.is_array(side.value)), None)
+    # Only an array on the other side makes NumPy ask for the tensor.
+    return array or (unknown[0] if len(sides) == 2 and len(unknown) == 1 else None)
 
 
 @numpy.fix
 def array_there_or_copy(evidence: Evidence) -> Change:
     """Make a tensor of the array where the other tensor is; else give NumPy a copy on the CPU."""
-    if objects.is_array(evidence.operand.argument.value):
+    if evidence.operand.tensor is None and evidence.operand.is_known:
         return _array_there(evidence)
     return copied_to_the_cpu(evidence)
 

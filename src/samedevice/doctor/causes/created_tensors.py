@@ -4,7 +4,8 @@ import ast
 import types
 
 from samedevice.doctor.causes.registry import cause
-from samedevice.doctor.causes.rewriting import created_on
+from samedevice.doctor.causes.moves import created_on
+from samedevice.doctor.causes.where_made import device_in_method
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.expected_device import expected_device
 from samedevice.doctor.culprits.models import is_fed_to_a_model, is_in_forward, is_where_wanted
@@ -77,7 +78,7 @@ def with_the_device_of_the_old(evidence: Evidence) -> Change | None:
     assignment = put_in_a_buffers_place(evidence)
     if evidence.holder is None or assignment is None:
         return None
-    name = f"self.{evidence.holder.name}"
+    name = f"{assignment.itself}.{evidence.holder.name}"
     new = created_on(assignment.value, f"{name}.device")
     return Change(f"{name} = {new}", Source.of_method(assignment.method).replaced(assignment.value, new))
 
@@ -90,16 +91,12 @@ def _created_in_its_class(evidence: Evidence) -> Change | None:
     assignment = origins.assigned_in(holder.module, holder.name, "__init__")
     if assignment is None or kind_of(assignment.value) != "created":
         return None
-    code = assignment.method.__code__
-    chosen = origins.assigned_in(holder.module, "device", "__init__")
-    if "device" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
-        device = "device"
-    elif chosen is not None and chosen.statement.lineno < assignment.statement.lineno:
-        device = "self.device"
-    else:
+    device = device_in_method(assignment, holder.module, evidence.wanted_device)
+    if not device:
         return None
     new = created_on(assignment.value, device)
-    return Change(f"self.{holder.name} = {new}", Source.of_method(assignment.method).replaced(assignment.value, new))
+    line = f"{assignment.itself}.{holder.name} = {new}"
+    return Change(line, Source.of_method(assignment.method).replaced(assignment.value, new))
 
 
 @written.detect

@@ -1,8 +1,7 @@
 """The `weight=` of a loss, which is a tensor like any other: it is moved with the loss, or by itself."""
 
 from samedevice.doctor.causes.registry import cause
-from samedevice.doctor.causes.rewriting import before_line
-from samedevice.doctor.causes.wanted_device import device_at
+from samedevice.doctor.causes.where_made import module_moved_once
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.edits import Change
 from samedevice.introspect import objects
@@ -32,8 +31,7 @@ def is_held_by_a_loss(evidence: Evidence) -> bool:
 
 @weight.fix
 def loss_moved(evidence: Evidence) -> Change | None:
-    """Move the whole loss."""
+    """Move the whole loss, once."""
     if evidence.holder is None or evidence.holder.inner is None:
         return None
-    loss = evidence.holder.expression.rpartition(".")[0]
-    return before_line(evidence.call, f"{loss}.to({device_at(evidence, evidence.call, evidence.call.line)})")
+    return module_moved_once(evidence, evidence.holder.expression.rpartition(".")[0], evidence.call)

@@ -9,6 +9,7 @@ from samedevice.doctor.causes.rewriting import assigned as assigned_to
 from samedevice.doctor.causes.rewriting import at_the_end_of_init, before_line, in_line, moved_there, with_argument
 from samedevice.doctor.causes.sharded import is_sharded, named_with_layers
 from samedevice.doctor.causes.wanted_device import device_at
+from samedevice.doctor.causes.where_made import module_moved_once
 from samedevice.doctor.culprits.evidence import Evidence, created_and_called
 from samedevice.doctor.culprits.failure import Failure
 from samedevice.doctor.culprits.lone_tensor import refused_tensors
@@ -77,8 +78,17 @@ def moved_as_a_whole(evidence: Evidence) -> Change | None:
     return loaded or before_line(call, f"{root}.to({device_at(evidence, call, call.line)})")
 
 
-for moved in (not_moved, added_later, saved, root_device):
+for moved in (added_later, saved, root_device):
     moved.fix(moved_as_a_whole)
+
+
+@not_moved.fix
+def moved_once(evidence: Evidence) -> Change | None:
+    """Move the outermost module that holds it, where it was made if the failing line runs again and again."""
+    if evidence.holder is None:
+        return None
+    root, call = root_of(evidence, evidence.holder)
+    return _loaded_without_assign(evidence, root, call) or module_moved_once(evidence, root, call)
 
 
 def _loaded_without_assign(evidence: Evidence, root: str, call: Call) -> Change | None:
@@ -131,17 +141,17 @@ def created_once(evidence: Evidence) -> Change | None:
         module = holder.expression.removesuffix(f".{holder.name}")
         is_known = call.scope is not None and holder.is_named
         layer = find_origin(module, call.scope, call.line).value if is_known else None  # type: ignore[arg-type]
-        name = module.removeprefix("self.")
+        name = module.removeprefix(f"{call.itself}.")
     if layer is None:
         return None
     first = origins.assigned_in(call.method_of, name, "__init__") if holder.is_named else None
     if first is not None and isinstance(first.value, ast.Constant) and first.value.value is None:
         # The first call creates it and later ones keep it: it only has to begin on the right device.
         moved = f"{text_of(layer)}.to({device_at(evidence, call, layer.lineno)})"
-        return Change(f"self.{name} = {moved}", Source.of_call(call).replaced(layer, moved))
-    line = f"self.{name} = {text_of(_Sizes(call).visit(copy.deepcopy(layer)))}"
+        return Change(f"{call.itself}.{name} = {moved}", Source.of_call(call).replaced(layer, moved))
+    line = f"{call.itself}.{name} = {text_of(_Sizes(call).visit(copy.deepcopy(layer)))}"
     there = at_the_end_of_init(call, line)
-    parts = (*there, *Source.of_call(call).replaced(layer, f"self.{name}")) if there else ()
+    parts = (*there, *Source.of_call(call).replaced(layer, f"{call.itself}.{name}")) if there else ()
     return Change(f"{line}  # in __init__", parts)
 
 

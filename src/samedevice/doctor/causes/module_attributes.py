@@ -110,7 +110,7 @@ def is_kept_by_an_object(evidence: Evidence) -> bool:
     holder = evidence.holder
     if holder is None or not evidence.is_of_an_object or evidence.is_between_gpus:
         return False
-    is_its_own = holder.root == "self"  # a method of that object failed
+    is_its_own = holder.module is evidence.failure.user_call.method_of  # a method of that object failed
     came_in = evidence.origin.kind == "loop" or (evidence.origin.kind == "call" and not is_its_own)
     return not (came_in or is_fed_to_a_model(evidence) or is_target(evidence))
 
@@ -124,43 +124,77 @@ def registered(evidence: Evidence) -> Change | None:
         return None
     name = holder.name
     assignment = origins.assigned(holder.module, name)
-    value = text_of(assignment.value) if assignment is not None else f"self.{name}"
+    itself = assignment.itself if assignment is not None else "self"
+    value = text_of(assignment.value) if assignment is not None else f"{itself}.{name}"
 
     def in_its_place(line: str) -> Change:
-        lines = _with_the_others(assignment.statement, holder, line) if assignment is not None else ""
+        lines = _with_the_others(assignment, holder, line) if assignment is not None else ""
         if assignment is None or not lines:
             return Change(line)
         return Change(line, Source.of_method(assignment.method).replaced(assignment.statement, lines))
 
-    if holder.kind == "attribute":
+    # At that line it is not what it becomes later, so nothing can be registered there.
+    is_filled_later = assignment is not None and _is_empty(assignment.value)
+    if holder.kind == "attribute" and not is_filled_later:
         parameter = _parameter_in(assignment.value) if assignment is not None else None
         if parameter is not None:  # moved, it is no longer a parameter; a buffer would not learn
-            return in_its_place(f"self.{name} = {text_of(parameter)}")
-        return in_its_place(f'self.register_buffer("{name}", {value})')
+            return in_its_place(f"{itself}.{name} = {text_of(parameter)}")
+        return in_its_place(f'{itself}.register_buffer("{name}", {value})')
     there = f"{evidence.expression.text}.to({device_at(evidence, evidence.call, evidence.call.line)})"
     if holder.kind == "partial":
         return assigned(evidence, there)
+    if is_filled_later:
+        return assigned(evidence, there)
     if holder.inner is not None:
         nn = "nn" if assignment is not None and "nn" in globals_of(assignment.method) else "torch.nn"
-        return in_its_place(f"self.{name} = {nn}.{'ModuleDict' if holder.kind == 'dict' else 'ModuleList'}({value})")
-    is_of_itself = assignment is not None and f"self.{name}" in value
+        return in_its_place(
+            f"{itself}.{name} = {nn}.{'ModuleDict' if holder.kind == 'dict' else 'ModuleList'}({value})"
+        )
+    is_of_itself = assignment is not None and f"{itself}.{name}" in value
     tensors = [tensor for _, tensor in objects.inside(objects.attributes(holder.module).get(name))]
     if holder.kind == "list" and not is_of_itself and len({objects.shape(tensor) for tensor in tensors}) == 1:
-        return in_its_place(f'self.register_buffer("{name}", torch.stack({value}))')
+        return in_its_place(f'{itself}.register_buffer("{name}", torch.stack({value}))')
     return in_line(evidence, there)
 
 
-def _with_the_others(statement: ast.stmt, holder: Holder, line: str) -> str:
+def _is_empty(value: ast.expr) -> bool:
+    """Tell whether an expression is None or an empty container: `[]`, `{}`, `dict()`, `defaultdict(list)`, `deque()`."""
+    match value:
+        case ast.Constant():
+            return value.value is None
+        case ast.List(elts=[]) | ast.Tuple(elts=[]) | ast.Dict(keys=[]):
+            return True
+        case ast.Call(args=args, keywords=keywords):
+            name = origins.called(value)
+            return name in ("defaultdict", "deque") or (not (args or keywords) and name in _CONTAINERS)
+    return False
+
+
+_CONTAINERS = (
+    "list",
+    "dict",
+    "tuple",
+    "set",
+    "OrderedDict",
+    "ModuleList",
+    "ModuleDict",
+    "ParameterList",
+    "ParameterDict",
+)
+
+
+def _with_the_others(assignment: origins.Assignment, holder: Holder, line: str) -> str:
     """Return the line that takes the place of an assignment to the tensor, with those for what else it assigns to.
 
     Other tensors that the module keeps beside it become buffers too. It is "" where it cannot be told which value goes
     where.
     """
+    statement, itself = assignment.statement, assignment.itself
     targets = statement.targets if isinstance(statement, ast.Assign) else []
     if not isinstance(targets[0] if targets else None, ast.Tuple):
         return line if len(targets) < 2 else ""
     kept = objects.attributes(holder.module)
-    tensors = {f"self.{name}": name for name, value in kept.items() if objects.is_tensor(value)}
+    tensors = {f"{itself}.{name}": name for name, value in kept.items() if objects.is_tensor(value)}
     match statement:
         case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)) if len(names) == len(values):
             pairs = [(text_of(each), text_of(value)) for each, value in zip(names, values, strict=True)]
@@ -168,11 +202,11 @@ def _with_the_others(statement: ast.stmt, holder: Holder, line: str) -> str:
             if not any(each in value for each, _ in pairs for _, value in pairs):
                 lines = {each: f"{each} = {value}" for each, value in pairs}
                 lines |= {
-                    each: f'self.register_buffer("{tensors[each]}", {value})'
+                    each: f'{itself}.register_buffer("{tensors[each]}", {value})'
                     for each, value in pairs
                     if each in tensors
                 }
-                return "\n".join((lines | {f"self.{holder.name}": line}).values())
+                return "\n".join((lines | {f"{itself}.{holder.name}": line}).values())
     return ""
 
 

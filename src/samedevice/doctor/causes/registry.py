@@ -16,17 +16,17 @@ import importlib
 import operator
 import pkgutil
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from samedevice.doctor.causes.order import CLAIMS, DETECTIONS
-from samedevice.doctor.causes.rewriting import moved_there
+from samedevice.doctor.causes.rewriting import moved_in_line, moved_there
 from samedevice.doctor.causes.siblings import siblings
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.failure import Failure
 from samedevice.doctor.culprits.operands import Operand
 from samedevice.doctor.culprits.owner import BATCH
-from samedevice.doctor.edits import Change
+from samedevice.doctor.edits import Change, Source
 
 Detect = Callable[[Evidence], bool]
 Find = Callable[[Failure], Iterable[Operand]]
@@ -99,6 +99,10 @@ class Cause:
 
     def change(self, evidence: Evidence) -> Change:
         """Write the line to change, in the program's names, and where it goes, with those of what would fail next."""
+        change = self._with_the_next(evidence)
+        return replace(change, text=Source.of_call(evidence.call).named(change.text))
+
+    def _with_the_next(self, evidence: Evidence) -> Change:
         if evidence.operand.change is not None:
             return evidence.operand.change
         change = self._change_of(evidence)
@@ -112,6 +116,8 @@ class Cause:
         if own is not None and not own.stands_already:
             return own
         usual = moved_there(evidence)
+        if usual.stands_already:
+            usual = moved_in_line(evidence)
         return Change(usual.text) if usual.stands_already else usual
 
     def sentence(self, expression: str, device: str, shape: tuple[int, ...] | None, owner: str) -> str:

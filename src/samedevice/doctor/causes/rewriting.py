@@ -4,11 +4,13 @@ import ast
 import copy
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
+from samedevice.doctor.causes.moves import created_on, moved_to
 from samedevice.doctor.causes.wanted_device import device_at
 from samedevice.doctor.culprits.evidence import Evidence
-from samedevice.doctor.culprits.writes import writes_to
+from samedevice.doctor.culprits.writes import is_in_place, is_written_in, writes_to
 from samedevice.doctor.edits import Change, Part, Source, statement_of
 from samedevice.introspect import classes, objects, origins
 from samedevice.introspect.expressions import parsed, text_of
@@ -36,19 +38,25 @@ def moved_there(evidence: Evidence) -> Change:
         device = device_at(evidence, call, line)
         if isinstance(statement, ast.Assign) and _assigns_only(statement, evidence.origin_name):
             if _stands_in(statement, call):
-                edits = Source.of_call(call).replaced(created, created_on(created, device))
-                return Change(f"{evidence.origin_name} = {created_on(created, device)}", edits)
+                new = created_on(created, device, call)
+                return Change(f"{evidence.origin_name} = {new}", Source.of_call(call).replaced(created, new))
         elif statement is None and text_of(created) == evidence.expression.text:
-            return in_line(evidence, created_on(created, device))
+            return in_line(evidence, created_on(created, device, call))
     device = device_at(evidence, evidence.call, evidence.call.line)
     moved = evidence.expression.node
     if isinstance(moved, ast.Call) and origins.called(moved) in ("to", "cuda") and not evidence.call.in_library:
-        return in_line(evidence, created_on(moved, device))
+        return in_line(evidence, created_on(moved, device, evidence.call))
     if isinstance(moved, ast.ListComp):
         each = copy.deepcopy(moved)
         each.elt = moved_to(moved.elt, device)
         return in_line(evidence, text_of(each))
     return assigned(evidence, f"{evidence.expression.text}.to({device})")
+
+
+def moved_in_line(evidence: Evidence) -> Change:
+    """Move the tensor in the failing line alone, where it stands there."""
+    device = device_at(evidence, evidence.call, evidence.call.line)
+    return in_line(evidence, f"{evidence.expression.text}.to({device})")
 
 
 def _names_its_device(created: ast.expr) -> bool:
@@ -80,11 +88,17 @@ def assigned(evidence: Evidence, new: str) -> Change:
         is_of_a_tensor = objects.is_tensor(whole) and "." in of_a_tuple[2]  # a view such as `.T`
         if objects.is_one_of(whole, tuple) or is_of_a_class or is_of_a_tensor:
             return in_line(evidence, new)
-    if isinstance(call.statement, ast.stmt) and writes_to(call.statement, name):
-        if not name.isidentifier():
-            return before_line(call, f"{name} = {new}", evidence.taken_in)
-        if _is_anothers_too(name, call) and (read := _with_what_is_read_moved(evidence)).parts:
-            return read
+    if evidence.holder is not None and evidence.holder.kind == "parameter" and not name.isidentifier():
+        return in_line(evidence, new)  # a module takes no plain tensor in the place of a parameter
+    is_written_here = isinstance(call.statement, ast.stmt) and writes_to(call.statement, name)
+    if is_written_here and not name.isidentifier():
+        return before_line(call, f"{name} = {new}", evidence.taken_in)
+    if is_written_in(call, name) and _is_anothers_too(name, call):
+        # The name alone would stand for a copy, and what others hold would stay as it was.
+        if kept := _kept_as(name, call):
+            return before_line(call, f"{name} = {kept} = {new}", evidence.taken_in)
+        read = _with_what_is_read_moved(evidence)
+        return read if read.parts or is_written_here else in_line(evidence, new)
     if not _is_assignable(name, call):
         return in_line(evidence, new)
     above = before_line(call, f"{name} = {new}", evidence.taken_in)
@@ -97,19 +111,36 @@ def _is_anothers_too(name: str, call: Call) -> bool:
     return origin is not None and origin.kind not in ("created", "moved")
 
 
+def _kept_as(name: str, call: Call) -> str:
+    """Return the item or the attribute that a local name was taken from, if that still is the same tensor."""
+    origin = find_origin(name, call.scope, call.line) if call.scope is not None else None
+    match origin.value if origin is not None else None:
+        case ast.Call(func=ast.Attribute(attr="setdefault" | "get", value=base), args=[key, *_]):
+            kept: ast.expr = ast.Subscript(base, key, ast.Load())
+        case ast.Subscript() | ast.Attribute() as node:
+            kept = node
+        case _:
+            return ""
+    return text_of(kept) if value(kept, call) is value(parsed(name), call) else ""
+
+
 def _with_what_is_read_moved(evidence: Evidence) -> Change:
-    """Write the failing line so that what it reads comes to the tensor that it writes to."""
-    there = f"{evidence.expression.text}.device"
-    nodes = [node for other in evidence.other_operands if (node := other.argument.node) is not None]
-    match evidence.operand.call.node:
+    """Write the failing line so that what it reads comes to the tensor that the program writes to."""
+    operand = evidence.operand
+    call = operand.call if not operand.call.in_library else evidence.call
+    there = f"{operand.argument.expression.text if call is operand.call else evidence.expression.text}.device"
+    others = [other.argument.node for other in evidence.other_operands if other.call is call]
+    nodes = [node for node in others if node is not None]
+    match call.node:
         # What failed is the writing itself, so all that is computed for it is moved as a whole.
         case ast.AugAssign(value=new):
             nodes = [new]
-        case ast.Call(func=ast.Attribute(attr=method), args=args) if method.endswith("_"):
+        case ast.Call(func=ast.Attribute(attr=method), args=args) if is_in_place(method):
             parts = {text_of(node) for node in nodes}
             nodes = [arg for arg in args if parts & {text_of(node) for node in ast.walk(arg)}]
     read = {text_of(node): node for node in nodes}
-    changes = [in_line(evidence, text_of(moved_to(node, there)), text) for text, node in read.items()]
+    here = replace(evidence, call=call)
+    changes = [in_line(here, text_of(moved_to(node, there, call)), text) for text, node in read.items()]
     return sum(changes[1:], start=changes[0]) if changes else Change("")
 
 
@@ -146,7 +177,7 @@ def _is_assignable(name: str, call: Call) -> bool:
     root = (re.match(r"\w*", name) or [""])[0]
     origin = find_origin(root, call.scope, call.line) if call.scope is not None and root else None
     is_of_a_comprehension = origin is not None and isinstance(origin.statement, ast.comprehension)
-    is_from_outside = (root not in call.locals and root != "self") or root in call.frame.f_code.co_freevars
+    is_from_outside = root not in call.locals or root in call.frame.f_code.co_freevars
     is_in_one_line = is_of_a_comprehension or call.function == "<lambda>"
     return not is_in_one_line and not is_from_outside and re.fullmatch(_NAME, name) is not None
 
@@ -212,30 +243,6 @@ def _in_brackets(new: str, old: ast.expr, statement: ast.stmt) -> str:
     return f"({new})" if is_bound and not binds else new
 
 
-def created_on(created: ast.expr, device: str) -> str:
-    """Write an expression with `device=` in the calls that create its tensors, and without a move elsewhere."""
-    there = ast.parse(device, mode="eval").body
-    is_changed = False
-
-    class OnDevice(ast.NodeTransformer):
-        def visit_Call(self, node: ast.Call) -> Any:
-            nonlocal is_changed
-            if origins.creates(node) and origins.decided_by(origins.called(node)) != "cpu":
-                node.keywords = [keyword for keyword in node.keywords if keyword.arg != "device"]
-                node.keywords.append(ast.keyword("device", there))
-                result = node
-            elif origins.called(node) in ("cuda", "to") and isinstance(node.func, ast.Attribute):
-                is_created = kind_of(node.func.value) == "created"
-                result = self.visit(node.func.value) if is_created else _to(node.func.value, there)
-            else:
-                return self.generic_visit(node)
-            is_changed = True
-            return result
-
-    tree = OnDevice().visit(copy.deepcopy(created))
-    return text_of(tree if is_changed else _to(tree, there))
-
-
 def with_argument(call: ast.Call, name: str, new: ast.expr | None) -> ast.Call:
     """Return a copy of a call with another value for a keyword argument; without that argument for None."""
     copied = copy.deepcopy(call)
@@ -276,15 +283,6 @@ def replaced(tree: Any, old: ast.expr, new: ast.expr) -> Any:
     return Replace().visit(copy.deepcopy(tree))
 
 
-def moved_to(tensor: ast.expr, device: str) -> ast.Call:
-    """Return `tensor.to(device)`."""
-    return _to(tensor, ast.parse(device, mode="eval").body)
-
-
 def _assigns_only(statement: ast.Assign, name: str) -> bool:
     """Tell whether a statement assigns to this name, and to no other."""
     return len(statement.targets) == 1 and text_of(statement.targets[0]) == name
-
-
-def _to(tensor: ast.expr, device: ast.expr) -> ast.Call:
-    return ast.Call(ast.Attribute(tensor, "to", ast.Load()), [device], [])

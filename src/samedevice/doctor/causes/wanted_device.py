@@ -11,20 +11,32 @@ from samedevice.introspect import objects
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call
 from samedevice.introspect.origins import find_origin
+from samedevice.introspect.values import value_in
 
 
 def device_at(evidence: Evidence, call: Call, line: int) -> str:
-    """Write the wanted device as a frame can at one of its lines.
-
-    That is a variable that holds it, the `.device` of a tensor or of a module's parameters there, or its name in
-    quotation marks.
-    """
+    """Write the wanted device as a frame can at one of its lines; its name in quotation marks where nothing has it."""
     wanted = evidence.wanted_device or device_in_text(evidence.failure.text)
     if not wanted:
         return '"cuda"'
-    ways = (_by_a_variable, _by_a_tensor, _by_an_operand, _by_a_parameter, _by_a_module)
-    written = (text for way in ways for text in way(evidence, call, line, wanted))
-    return next(written, f'"{wanted}"')
+    return device_in_scope(evidence, call, line) or _as_written_there(wanted, call)
+
+
+def device_in_scope(evidence: Evidence, call: Call, line: int) -> str:
+    """Write the wanted device by what a frame has at one of its lines; "" where nothing there has it.
+
+    That is a variable that holds it, or the `.device` of a tensor or of a module's parameters there.
+    """
+    wanted = evidence.wanted_device or device_in_text(evidence.failure.text)
+    ways = (_by_a_variable, _by_a_tensor, _by_an_operand, _by_a_parameter, _by_a_module, _by_a_part)
+    return next((text for way in ways for text in way(evidence, call, line, wanted)), "") if wanted else ""
+
+
+def _as_written_there(wanted: str, call: Call) -> str:
+    """Write a device's name as the function does: "cuda" where it says that, which is the first GPU by default."""
+    nodes = ast.walk(call.scope) if call.scope is not None else ()
+    says_cuda = any(isinstance(node, ast.Constant) and node.value == "cuda" for node in nodes)
+    return '"cuda"' if wanted == "cuda:0" and says_cuda else f'"{wanted}"'
 
 
 def _by_a_variable(evidence: Evidence, call: Call, line: int, wanted: str) -> Iterator[str]:
@@ -32,8 +44,8 @@ def _by_a_variable(evidence: Evidence, call: Call, line: int, wanted: str) -> It
     globals_ = [(name, object_) for name, object_ in call.globals.items() if objects.is_device(object_)]
     names = [*evidence.failure.names(call), *globals_] if not evidence.failure.user_call.in_library else []
     for name, object_ in names:
-        for variable in _variables(name, object_, wanted):
-            if _has_value(name, call, line):
+        for variable in variables(name, object_, wanted, is_itself=name == call.itself):
+            if is_public(variable, call) and _has_value(name, call, line):
                 yield variable
 
 
@@ -52,7 +64,7 @@ def _by_an_operand(evidence: Evidence, call: Call, line: int, wanted: str) -> It
     """Yield the devices of the other operands, as the failing line writes them."""
     for tensor in _other_tensors(evidence) if call is evidence.failure.user_call else ():
         named = evidence.failure.expression(tensor, [call])
-        if named and _has_value((re.match(r"\w*", named[0].text) or [""])[0], call, line):
+        if named and _has_value(_root(named[0].text), call, line):
             yield f"{named[0].text}.device"
 
 
@@ -61,7 +73,7 @@ def _by_a_parameter(evidence: Evidence, call: Call, line: int, wanted: str) -> I
     for holder in map(evidence.failure.holder, _other_tensors(evidence)) if wanted not in ("cpu", "cuda:0") else ():
         if holder is not None and holder.moves:
             for name, object_ in evidence.failure.names(call):
-                if object_ is holder.inner and name != "self" and _has_value(name, call, line):
+                if object_ is holder.inner and name != call.itself and _has_value(name, call, line):
                     yield f"{name}.{holder.path.rpartition('.')[2]}.device"
             if holder.is_named and _has_value(holder.root, call, line):
                 yield f"{holder.expression}.device"
@@ -76,6 +88,37 @@ def _by_a_module(evidence: Evidence, call: Call, line: int, wanted: str) -> Iter
         )
         if devices == {wanted} and _has_value(name, call, line):
             yield f"next({name}.parameters()).device"
+
+
+def _by_a_part(evidence: Evidence, call: Call, line: int, wanted: str) -> Iterator[str]:
+    """Yield the devices of what is part of something there: a model that an object has, a tensor in a batch."""
+    if call.function == "<module>":
+        return
+    for name, module in evidence.failure.named_modules(call):
+        devices = {objects.device(tensor) for tensor in objects.parameters(module)}
+        if "." in name and devices == {wanted} and is_public(name, call) and _has_value(_root(name), call, line):
+            yield f"next({name}.parameters()).device"
+    for name, object_ in evidence.failure.names(call):
+        if objects.is_module(object_):
+            own = objects.attributes(object_)
+            parts = [
+                (f".{key}", tensor) for kind in ("_parameters", "_buffers") for key, tensor in own.get(kind, {}).items()
+            ]
+        else:
+            parts = list(objects.inside(object_)) if name in call.locals else []
+        for path, tensor in parts:
+            there = objects.is_tensor(tensor) and objects.device(tensor) == wanted
+            if path and there and is_public(name + path, call) and _has_value(name, call, line):
+                yield f"{name}{path}.device"
+
+
+def is_public(text: str, call: Call) -> bool:
+    """Tell whether an expression reads no private attribute, but for those of the object whose method runs."""
+    return not re.search(r"\._", text.removeprefix(f"{call.itself}._") if call.itself else text)
+
+
+def _root(name: str) -> str:
+    return (re.match(r"\w*", name) or [""])[0]
 
 
 def _other_tensors(evidence: Evidence) -> list[Any]:
@@ -99,17 +142,25 @@ def device_in_text(text: str) -> str:
     return match[1] if match else ""
 
 
-def _variables(name: str, object_: Any, wanted: str) -> list[str]:
-    """Return the variables that hold the wanted device: the name itself, or attributes of its object."""
-    devices = (wanted, wanted.removesuffix(":0"))
-    if objects.is_device(object_) or (type(object_) is str and "dev" in name.lower()):
-        return [name] if str(object_) in devices else []
-    if objects.is_tensor(object_) or (objects.is_module(object_) and name != "self"):
+def variables(name: str, object_: Any, wanted: str, depth: int = 2, *, is_itself: bool = True) -> list[str]:
+    """Return what holds a device: a name itself, an attribute or a property of its object, or one of an attribute.
+
+    Args:
+        name: such as "device", "args" or "self".
+        object_: what it stands for.
+        wanted: the device, as PyTorch writes it.
+        depth: how many attributes deep to look.
+        is_itself: whether a method of this object runs: only then the attributes of a module are looked at.
+    """
+    if objects.is_device(object_) or (type(object_) is str and "dev" in name.rpartition(".")[2].lower()):
+        return [name] if str(object_) in (wanted, wanted.removesuffix(":0")) else []
+    if depth == 0 or objects.is_tensor(object_) or (objects.is_module(object_) and not is_itself):
         return []
+    parts = [(key, inner) for key, inner in attributes(object_) if type(key) is str]
+    if objects.getter(object_, "device") is not None:
+        parts.append(("device", value_in(ast.parse("self.device", mode="eval").body, object_)))
     return [
-        f"{name}.{key}"
-        for key, inner in attributes(object_)
-        if (objects.is_device(inner) or (type(inner) is str and "dev" in key.lower())) and str(inner) in devices
+        text for key, inner in parts for text in variables(f"{name}.{key}", inner, wanted, depth - 1, is_itself=False)
     ]
 
 
@@ -117,13 +168,13 @@ def _has_value(name: str, call: Call, line: int) -> bool:
     """Tell whether a name has its value before a line of its frame."""
     if name in call.locals and line < call.frame.f_code.co_firstlineno:
         return False  # the line is above the function, such as a lambda, whose local name it is
-    if name == "self":
-        return name in call.locals
+    if name == call.itself:
+        return True
     if name not in call.locals or name in call.frame.f_code.co_freevars:
         return True
     if call.scope is None:
         return True
-    origin = find_origin(name, call.scope, line)
+    origin = find_origin(name, call.scope, line, call.statement if line == call.line else None)
     if find_origin(name, call.scope, call.line, call.statement).statement is not origin.statement:
         return False  # it stands for something else by now
     if origin.kind == "argument":

@@ -136,7 +136,7 @@ class Failure:
         """Return a frame's names: `self` first, then its own, then the globals that its code uses."""
         local = dict(list(call.locals.items())[:_NAMES])
         used = {name: call.globals[name] for name in call.frame.f_code.co_names if name in call.globals}
-        first = {"self": local["self"]} if "self" in local else {}
+        first = {call.itself: local[call.itself]} if call.itself in local else {}
         return [*(first | local | used).items()]
 
     def _search(self) -> None:

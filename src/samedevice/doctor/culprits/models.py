@@ -26,7 +26,7 @@ def _find_root(evidence: Evidence, holder: Holder) -> tuple[str, Call]:
     wanted = {id(evidence.operand.tensor)}
     for call in evidence.failure.user_calls:
         for name, module in evidence.failure.named_modules(call):
-            if name != "self" and any(inner.moves for _, inner in held_by_module("", module, wanted)):
+            if name != call.itself and any(inner.moves for _, inner in held_by_module("", module, wanted)):
                 found = name, call
     return found
 
@@ -49,7 +49,8 @@ def is_taken_back(root: str, call: Call) -> bool:
     """Tell whether the program moves a model to the CPU, in a frame or in another method of the object that runs."""
     if any(_is_to_cpu(move) for move in _moves(root, call)):
         return True
-    methods = [objects.method(call.method_of, name) for name in _names_of_methods(call)] if root[:5] == "self." else []
+    is_of_it = bool(call.itself) and root.startswith(f"{call.itself}.")
+    methods = [objects.method(call.method_of, name) for name in _names_of_methods(call)] if is_of_it else []
     trees = [scope(method.__code__, globals_of(method)) for method in methods if method is not None]
     calls = [node for tree in trees if tree is not None for node in ast.walk(tree) if isinstance(node, ast.Call)]
     moves = [node for node in calls if isinstance(node.func, ast.Attribute) and origins.is_move(node.func.attr)]

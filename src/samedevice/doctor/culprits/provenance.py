@@ -1,14 +1,17 @@
 """Where the tensor that a name stands for came from: through the arguments of calls to the frames outside."""
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from samedevice.doctor.culprits.expected_device import expected_device
 from samedevice.doctor.culprits.failure import Failure
 from samedevice.introspect import objects
+from samedevice.introspect.branches import did_not_run
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call
 from samedevice.introspect.objects import MISSING
@@ -58,9 +61,11 @@ def follow(tensor: Any, name: str, call: Call, failure: Failure) -> Provenance:
         if call.scope is None:
             return Provenance(_UNKNOWN, call, name)
         root = (re.match(r"\w*", name) or [""])[0]
-        origin = _as_it_was_reset(find_origin(name, call.scope, line, failed), name, tensor, call)
+        did_not_give = functools.partial(_did_not_give, name, tensor, call)
+        origin = find_origin(name, call.scope, line, failed, did_not_give)
+        origin = _as_it_was_reset(origin, name, tensor, call)
         if _is_unknown(origin) and root != "self" and "(" not in name:
-            origin = find_origin(root, call.scope, line, failed)
+            origin = find_origin(root, call.scope, line, failed, functools.partial(did_not_run, call=call))
             if _is_unknown(origin) and is_from_outside(root, call):
                 return _from_outside(name, root, call, frames)
         if isinstance(origin.statement, ast.stmt) and (earlier := _earlier_name(origin, tensor, call)):
@@ -83,6 +88,16 @@ def follow(tensor: Any, name: str, call: Call, failure: Failure) -> Provenance:
         name, call = text_of(node) + path, caller
         line, failed = call.line, call.statement
     return Provenance(origin, call, name)
+
+
+def _did_not_give(name: str, tensor: Any, call: Call, node: ast.AST) -> bool:
+    """Tell whether a statement certainly did not give a name its tensor: it did not run, or moves to another device."""
+    if did_not_run(node, call):
+        return True
+    found = gives(node, name)
+    if found is None or found.kind != "moved" or found.value is None or not objects.is_tensor(tensor):
+        return False
+    return expected_device(found.value, call) not in ("", objects.device(tensor))
 
 
 def _is_unknown(origin: Origin) -> bool:

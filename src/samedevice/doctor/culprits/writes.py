@@ -6,10 +6,14 @@ import re
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.introspect import classes, objects
 from samedevice.introspect.expressions import text_of
-from samedevice.introspect.frames import scope
+from samedevice.introspect.frames import Call, scope
 from samedevice.introspect.namespaces import globals_of
+from samedevice.introspect.origins import called
 from samedevice.introspect.values import value
 from samedevice.placement.holders import Holder
+
+# Of torch.distributed: each rank's tensor takes the result.
+_COLLECTIVES = ("all_reduce", "broadcast", "reduce")
 
 
 def is_written_to(evidence: Evidence) -> bool:
@@ -18,7 +22,7 @@ def is_written_to(evidence: Evidence) -> bool:
         match call.node:
             case ast.AugAssign(target=target):
                 pass
-            case ast.Call(func=ast.Attribute(attr=method, value=target)) if _is_in_place(method):
+            case ast.Call(func=ast.Attribute(attr=method, value=target)) if is_in_place(method):
                 pass
             case _:
                 continue
@@ -27,18 +31,59 @@ def is_written_to(evidence: Evidence) -> bool:
     return False
 
 
+def is_written_in(call: Call, name: str) -> bool:
+    """Tell whether a frame's function writes in place to a name, at its failing line, below it, or in a loop around."""
+    if call.scope is None:
+        return False
+    loops = [node for node in ast.walk(call.scope) if isinstance(node, (ast.For, ast.While))]
+    around = [loop.lineno for loop in loops if loop.lineno <= call.line <= (loop.end_lineno or 0)]
+    first = min((call.line, *around))
+    simple = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return)
+    statements = [node for node in ast.walk(call.scope) if isinstance(node, simple)]
+    return any(writes_to(node, name) for node in statements if (node.end_lineno or 0) >= first)
+
+
 def writes_to(statement: ast.stmt, name: str) -> bool:
-    """Tell whether a statement writes in place to a name: by `+=`, by a method such as `add_`, or as `out=`."""
-    for node in ast.walk(statement):
+    """Tell whether a statement writes in place to a name, or to the `.data` of it, or to a part.
+
+    It does by `+=`, `x[i] = ...`, a method such as `add_`, a function such as `init.zeros_`, as `out=`, with
+    `inplace=True`, or by a collective such as `all_reduce`.
+    """
+    return any(_is_or_is_of(target, name) for node in ast.walk(statement) for target in _written(node))
+
+
+def _written(node: ast.AST) -> list[ast.expr]:
+    """Return what one node of a statement writes to in place."""
+    match node:
+        case ast.AugAssign(target=target):
+            return [target]
+        case ast.Assign(targets=targets):
+            return [target.value for target in targets if isinstance(target, ast.Subscript)]
+        case ast.keyword(arg="out", value=target):
+            return [target]
+        case ast.Call():
+            name = called(node)
+            is_inplace = any(
+                keyword.arg == "inplace" and isinstance(keyword.value, ast.Constant) and keyword.value.value is True
+                for keyword in node.keywords
+            )
+            if is_in_place(name):
+                base = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+                return [*base, *node.args[:1]]
+            return node.args[:1] if is_inplace or name in _COLLECTIVES else []
+    return []
+
+
+def _is_or_is_of(node: ast.expr, name: str) -> bool:
+    """Tell whether an expression is a name, its `.data`, or a part of it."""
+    while True:
+        if text_of(node) == name:
+            return True
         match node:
-            case ast.AugAssign(target=target) if text_of(target) == name:
-                return True
-            case ast.Call(func=ast.Attribute(attr=method, value=target)) if _is_in_place(method):
-                if text_of(target) == name:
-                    return True
-            case ast.keyword(arg="out", value=target) if text_of(target) == name:
-                return True
-    return False
+            case ast.Attribute(value=inner, attr="data") | ast.Subscript(value=inner):
+                node = inner
+            case _:
+                return False
 
 
 def is_updated(evidence: Evidence, holder: Holder) -> bool:
@@ -65,10 +110,11 @@ def _target(node: ast.AST) -> str:
             return ast.unparse(target)
         case ast.AugAssign(target=target) | ast.Assign(targets=[ast.Subscript(value=target)]):
             return ast.unparse(target)
-        case ast.Call(func=ast.Attribute(attr=method, value=target)) if _is_in_place(method):
+        case ast.Call(func=ast.Attribute(attr=method, value=target)) if is_in_place(method):
             return ast.unparse(target)
     return ""
 
 
-def _is_in_place(method: str) -> bool:
+def is_in_place(method: str) -> bool:
+    """Tell whether a method or a function of PyTorch writes to its first argument, by its name: `add_`, `zeros_`."""
     return method.endswith("_") and not method.startswith("_") and method not in ("requires_grad_", "share_memory_")
