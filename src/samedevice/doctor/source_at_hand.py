@@ -12,7 +12,7 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from samedevice.doctor.causes.rewriting import created_on
+from samedevice.doctor.causes.moves import created_on
 from samedevice.doctor.diagnosis import Culprit
 from samedevice.doctor.edits import Edit
 from samedevice.doctor.text.candidates import Candidate, candidates

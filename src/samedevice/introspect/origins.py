@@ -11,7 +11,7 @@ from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import scope as scope_of
 from samedevice.introspect.namespaces import globals_of
 
-_END = 10**9  # a line below all others
+END = 10**9  # a line below all others
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Origin:
 def find_origin(
     name: str,
     scope: ast.AST,
-    line: int = _END,
+    line: int = END,
     failed: ast.stmt | None = None,
     did_not_give: Callable[[ast.AST], bool] | None = None,
 ) -> Origin:

@@ -3,8 +3,8 @@
 import ast
 import types
 
-from samedevice.doctor.causes.registry import cause
 from samedevice.doctor.causes.moves import created_on
+from samedevice.doctor.causes.registry import cause
 from samedevice.doctor.causes.where_made import device_in_method
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.expected_device import expected_device
@@ -13,7 +13,7 @@ from samedevice.doctor.edits import Change, Source
 from samedevice.introspect import objects, origins
 from samedevice.introspect.frames import Call, scope
 from samedevice.introspect.namespaces import globals_of
-from samedevice.introspect.origins import device_argument, find_origin, kind_of
+from samedevice.introspect.origins import END, device_argument, find_origin, kind_of
 from samedevice.introspect.values import function_of, returns, value
 
 created = cause("tensor_created_in_forward_without_device", is_of_any_mismatch=True)
@@ -185,8 +185,7 @@ def _is_made_of_factories(node: ast.expr, tree: ast.AST, before: ast.stmt | None
     if kind_of(node) == "created":
         return True
     names = {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
-    line = {"line": before.lineno} if before is not None else {}
-    found = [find_origin(name, tree, **line, failed=before) for name in names]
+    found = [find_origin(name, tree, before.lineno if before is not None else END, before) for name in names]
     return depth > 0 and any(
         _is_made_of_factories(origin.value, tree, origin.statement, depth - 1)
         for origin in found

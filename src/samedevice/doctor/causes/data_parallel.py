@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from samedevice.doctor.causes.module_attributes import registered
+from samedevice.doctor.causes.moves import moved_to
 from samedevice.doctor.causes.registry import cause
-from samedevice.doctor.causes.rewriting import moved_to, replaced, statement_with, with_argument
+from samedevice.doctor.causes.rewriting import replaced, statement_with, with_argument
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.failure import Failure
 from samedevice.doctor.culprits.operands import Operand

@@ -6,8 +6,9 @@ import types
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from samedevice.doctor.causes.moves import moved_to
 from samedevice.doctor.causes.registry import cause
-from samedevice.doctor.causes.rewriting import before_line, moved_to, replaced, statement_with
+from samedevice.doctor.causes.rewriting import before_line, replaced, statement_with
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.failure import Failure
 from samedevice.doctor.culprits.lone_tensor import refused_tensors

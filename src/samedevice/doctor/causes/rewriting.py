@@ -17,7 +17,7 @@ from samedevice.introspect.expressions import parsed, text_of
 from samedevice.introspect.frames import Call, scope
 from samedevice.introspect.libraries import is_library
 from samedevice.introspect.namespaces import globals_of, plain
-from samedevice.introspect.origins import find_origin, kind_of
+from samedevice.introspect.origins import find_origin
 from samedevice.introspect.values import value
 
 _NAME = r'[A-Za-z_][\w.\[\]"]*'  # what can be assigned to

@@ -8,7 +8,7 @@ from samedevice.doctor.causes.rewriting import before_line
 from samedevice.doctor.causes.wanted_device import device_at, device_in_scope, variables
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.edits import Change, Source
-from samedevice.introspect import objects, origins
+from samedevice.introspect import origins
 from samedevice.introspect.expressions import parsed, text_of
 from samedevice.introspect.frames import Call, scope
 from samedevice.introspect.namespaces import globals_of
@@ -36,10 +36,10 @@ def module_moved_once(evidence: Evidence, name: str, call: Call) -> Change:
         is_made_here = (
             isinstance(statement, ast.Assign) and statement.lineno < loop.lineno and len(statement.targets) == 1
         )
-        if is_made_here and isinstance(made, ast.Call) and isinstance(value(made.func, call), type):
-            if device := device_in_scope(evidence, call, made.lineno):
-                new = text_of(moved_to(made, device))
-                return Change(f"{name} = {new}", Source.of_call(call).replaced(made, new))
+        is_new = is_made_here and isinstance(made, ast.Call) and isinstance(value(made.func, call), type)
+        if is_new and isinstance(made, ast.Call) and (device := device_in_scope(evidence, call, made.lineno)):
+            new = text_of(moved_to(made, device))
+            return Change(f"{name} = {new}", Source.of_call(call).replaced(made, new))
     line = loop.lineno if loop is not None else call.line
     return before_line(call, f"{name}.to({device_at(evidence, call, line)})", loop)
 
