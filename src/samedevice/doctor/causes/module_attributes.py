@@ -158,7 +158,7 @@ def registered(evidence: Evidence) -> Change | None:
 
 
 def _is_empty(value: ast.expr) -> bool:
-    """Tell whether an expression is None or an empty container: `[]`, `{}`, `dict()`, `defaultdict(list)`, `deque()`."""
+    """Tell whether an expression is None or an empty container: `[]`, `dict()`, `defaultdict(list)`, `deque()`."""
     match value:
         case ast.Constant():
             return value.value is None
