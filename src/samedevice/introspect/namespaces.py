@@ -5,6 +5,8 @@ making. A subclass of dict is read by the slots of `dict`, and no other mapping 
 derives from `str`, which hashes and compares as it likes: it is read as the text that it is.
 """
 
+import itertools
+import operator
 import sys
 import types
 from typing import Any
@@ -29,7 +31,8 @@ def names(namespace: Any) -> dict[str, Any]:
         return dict(namespace)
     if not any(base is dict for base in classes.mro(kind)):
         return {}
-    if kind is dict and all(type(name) is str for name in namespace):
+    # Compared by `is`, as a class may have a metaclass that hashes and compares as it likes.
+    if kind is dict and all(map(operator.is_, map(type, namespace), itertools.repeat(str))):
         return namespace
     items = dict.items(namespace)
     return {plain(name): value for name, value in items if any(base is str for base in classes.mro(type(name)))}

@@ -228,11 +228,24 @@ def is_lazy(tensor: Any) -> bool:
 
 def parameters(module: Any) -> list[Any]:
     """Return the parameters of a module and of its submodules."""
-    todo, found = [module], []
+    return _registered(module, ("_parameters",))
+
+
+def registered(module: Any) -> list[Any]:
+    """Return the parameters and the buffers of a module and of its submodules."""
+    return _registered(module, ("_parameters", "_buffers"))
+
+
+def _registered(module: Any, kinds: tuple[str, ...]) -> list[Any]:
+    todo, seen = [module], {id(module)}
+    found: list[Any] = []
     while todo:
         own = attributes(todo.pop())
-        found += [tensor for tensor in own.get("_parameters", {}).values() if tensor is not None]
-        todo += [child for child in own.get("_modules", {}).values() if child is not None]
+        for kind in kinds:
+            found += [tensor for tensor in own.get(kind, {}).values() if tensor is not None]
+        children = [child for child in own.get("_modules", {}).values() if child is not None and id(child) not in seen]
+        seen.update(map(id, children))
+        todo += children
     return found
 
 

@@ -96,9 +96,9 @@ def _loaded_without_assign(evidence: Evidence, root: str, call: Call) -> Change 
 
     Moving the model would end the error, but the model would not learn.
     """
-    parameters = {id(tensor) for _, module in evidence.failure.modules() for tensor in objects.parameters(module)}
-    optimizers = evidence.failure.optimizers()
-    stale = [name for name, optimizer in optimizers if not parameters & set(map(id, stepped(optimizer)))]
+    modules = [module for _, module in evidence.failure.modules()]
+    steps = [(name, set(map(id, stepped(optimizer)))) for name, optimizer in evidence.failure.optimizers()]
+    stale = [name for name, ids in steps if all(ids.isdisjoint(evidence.failure.registered(each)) for each in modules)]
     for frame, node in _loads(evidence, root, call) if stale else ():
         if any(keyword.arg == "assign" for keyword in node.keywords):
             line = text_of(with_argument(node, "assign", None))

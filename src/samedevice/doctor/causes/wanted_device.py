@@ -83,9 +83,7 @@ def _by_a_module(evidence: Evidence, call: Call, line: int, wanted: str) -> Iter
     """Yield the devices of the modules that a function names and that are there as a whole."""
     names = evidence.failure.names(call) if call.function != "<module>" else []
     for name, object_ in names:
-        devices = (
-            {objects.device(tensor) for tensor in objects.parameters(object_)} if objects.is_module(object_) else ()
-        )
+        devices = evidence.failure.devices(object_) if objects.is_module(object_) else ()
         if devices == {wanted} and _has_value(name, call, line):
             yield f"next({name}.parameters()).device"
 
@@ -95,7 +93,7 @@ def _by_a_part(evidence: Evidence, call: Call, line: int, wanted: str) -> Iterat
     if call.function == "<module>":
         return
     for name, module in evidence.failure.named_modules(call):
-        devices = {objects.device(tensor) for tensor in objects.parameters(module)}
+        devices = evidence.failure.devices(module)
         if "." in name and devices == {wanted} and is_public(name, call) and _has_value(_root(name), call, line):
             yield f"next({name}.parameters()).device"
     for name, object_ in evidence.failure.names(call):

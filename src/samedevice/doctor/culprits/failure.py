@@ -33,6 +33,8 @@ class Failure:
     _holders: dict[int, Holder] = field(default_factory=dict)
     _seen: set[int] = field(default_factory=set)
     _is_searched: bool = False
+    _registered: dict[int, frozenset[int]] = field(default_factory=dict)
+    _devices: dict[int, frozenset[str]] = field(default_factory=dict)
 
     @functools.cached_property
     def user_calls(self) -> list[Call]:
@@ -85,6 +87,18 @@ class Failure:
             self.wanted.add(id(tensor))
             self._seen.clear()
             self._is_searched = False
+
+    def registered(self, module: Any) -> frozenset[int]:
+        """Return the ids of the parameters and the buffers of a module and of its submodules; looked up once."""
+        if id(module) not in self._registered:
+            self._registered[id(module)] = frozenset(map(id, objects.registered(module)))
+        return self._registered[id(module)]
+
+    def devices(self, module: Any) -> frozenset[str]:
+        """Return the devices of the parameters of a module and of its submodules; looked up once."""
+        if id(module) not in self._devices:
+            self._devices[id(module)] = frozenset(map(objects.device, objects.parameters(module)))
+        return self._devices[id(module)]
 
     def modules(self) -> list[tuple[str, Any]]:
         """Return the modules that the user's frames name, innermost frame first."""

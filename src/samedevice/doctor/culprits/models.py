@@ -10,7 +10,7 @@ from samedevice.introspect.frames import Call, scope
 from samedevice.introspect.namespaces import globals_of
 from samedevice.introspect.origins import find_origin
 from samedevice.introspect.values import value
-from samedevice.placement.holders import Holder, held_by_module
+from samedevice.placement.holders import Holder
 
 
 def root_of(evidence: Evidence, holder: Holder) -> tuple[str, Call]:
@@ -23,10 +23,9 @@ def root_of(evidence: Evidence, holder: Holder) -> tuple[str, Call]:
 
 def _find_root(evidence: Evidence, holder: Holder) -> tuple[str, Call]:
     found = holder.root, evidence.failure.user_call
-    wanted = {id(evidence.operand.tensor)}
     for call in evidence.failure.user_calls:
         for name, module in evidence.failure.named_modules(call):
-            if name != call.itself and any(inner.moves for _, inner in held_by_module("", module, wanted)):
+            if name != call.itself and id(evidence.operand.tensor) in evidence.failure.registered(module):
                 found = name, call
     return found
 
@@ -65,8 +64,8 @@ def _names_of_methods(call: Call) -> list[str]:
 def has_others_there(evidence: Evidence, root: str, call: Call) -> bool:
     """Tell whether other parameters or buffers of a model are where the tensor is wanted."""
     module = value(parsed(root), call)
-    tensors = objects.parameters(module) if objects.is_module(module) else ()
-    return any(objects.device(tensor) in evidence.other_devices for tensor in tensors)
+    devices = evidence.failure.devices(module) if objects.is_module(module) else frozenset()
+    return not devices.isdisjoint(evidence.other_devices)
 
 
 def is_where_wanted(evidence: Evidence, holder: Holder) -> bool:
