@@ -128,6 +128,8 @@ def is_told_by_source(node: ast.expr, call: Call) -> bool:
         return True
     match node:
         case ast.Call():
+            if _is_computed_where_its_arguments_are(node, call):
+                return True
             helper = function_of(node.func, call)
             if helper is None:
                 return False
@@ -140,6 +142,22 @@ def is_told_by_source(node: ast.expr, call: Call) -> bool:
         case ast.UnaryOp(operand=inner) | ast.Subscript(value=inner) | ast.Attribute(value=inner):
             return value(inner, call) is not MISSING or is_told_by_source(inner, call)
     return False
+
+
+def _is_computed_where_its_arguments_are(node: ast.Call, call: Call) -> bool:
+    """Tell whether a function or a method of PyTorch computes a value from tensors that are known: `torch.stack(rows)`."""
+    if origins.decided_by(origins.called(node)) in _ELSEWHERE or not isinstance(node.func, ast.Attribute):
+        return False
+    base = value(node.func.value, call)
+    if objects.is_one_of(base, types.ModuleType):
+        is_of_torch = objects.attributes(base).get("__name__") in ("torch", "torch.nn.functional", "torch.special")
+        return is_of_torch and bool(node.args) and _is_known(node.args[0], call)
+    is_of_a_tensor = objects.is_tensor(base) or (base is MISSING and isinstance(node.func.value, ast.Call))
+    return is_of_a_tensor and _is_known(node.func.value, call)
+
+
+def _is_known(node: ast.expr, call: Call) -> bool:
+    return bool(objects.inside(found)) if (found := value(node, call)) is not MISSING else is_told_by_source(node, call)
 
 
 def _of_sides(nodes: list[ast.expr], call: Call) -> str:
