@@ -145,7 +145,7 @@ def is_told_by_source(node: ast.expr, call: Call) -> bool:
 
 
 def _is_computed_where_its_arguments_are(node: ast.Call, call: Call) -> bool:
-    """Tell whether a function or a method of PyTorch computes a value from tensors that are known: `torch.stack(rows)`."""
+    """Tell whether PyTorch computes a value from tensors that are known: `torch.stack(rows)`, `x.mean(0)`."""
     if origins.decided_by(origins.called(node)) in _ELSEWHERE or not isinstance(node.func, ast.Attribute):
         return False
     base = value(node.func.value, call)
