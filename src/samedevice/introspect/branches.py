@@ -1,4 +1,4 @@
-"""Whether a statement of a function can have run: the conditions around it, as the frame's names answer them now."""
+"""Which statements of a function have run: by the conditions around them, as the frame's names answer them now."""
 
 import ast
 from typing import Any
@@ -36,6 +36,24 @@ def did_not_run(statement: ast.AST, call: Call) -> bool:
                 if held is not None and held != is_in_body:
                     return True
     return False
+
+
+def runs_before(statement: ast.AST, line: int, scope: ast.AST) -> bool:
+    """Tell whether a statement of a function has run whenever a line below it does: no branch or loop is left between.
+
+    Example: `out` has a value at the last line here only if there are rows.
+
+        for row in rows:
+            out = layer(row)
+        return x.to(out.device)
+    """
+    for node in ast.walk(scope):
+        if isinstance(node, (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try)):
+            for block in (node.body, node.orelse, *(handler.body for handler in getattr(node, "handlers", []))):
+                is_inside = any(statement is inner for part in block for inner in ast.walk(part))
+                if is_inside and not block[0].lineno <= line <= (block[-1].end_lineno or 0):
+                    return False
+    return True
 
 
 def _is_as_it_was(branch: ast.If, scope: ast.AST) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.failure import attributes
 from samedevice.introspect import objects
+from samedevice.introspect.branches import runs_before
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call
 from samedevice.introspect.origins import find_origin
@@ -177,4 +178,9 @@ def _has_value(name: str, call: Call, line: int) -> bool:
         return False  # it stands for something else by now
     if origin.kind == "argument":
         return True
-    return origin.statement is not None and (getattr(origin.statement, "lineno", None) or 0) < line
+    given = origin.statement
+    if given is None or (getattr(given, "lineno", None) or 0) >= line:
+        return False
+    # A loop gives its variable within it alone.
+    is_around = not isinstance(given, (ast.For, ast.AsyncFor)) or line <= (given.end_lineno or 0)
+    return is_around and runs_before(given, line, call.scope)
