@@ -128,9 +128,11 @@ def tensor_attribute(tensor: Any, name: str) -> Any:
 
 
 def item(value: Any, key: Any) -> Any:
-    """Return `value[key]` of Python's own containers and of torch's, for a key that is text or a number."""
+    """Return `value[key]` of Python's own containers and of torch's, for text, a number, or the very key of a dict."""
     if type(key) not in (str, int):
-        return MISSING
+        # Found without hashing it, which may be the program's own code: an optimizer's state has parameters for keys.
+        pairs = dict.items(value) if is_one_of(value, dict) and key is not MISSING else ()
+        return next((held for own, held in itertools.islice(pairs, 10_000) if own is key), MISSING)
     if is_module(value):
         modules = attributes(value).get("_modules", {}) or attributes(value).get("_parameters", {})
         names = list(modules)
