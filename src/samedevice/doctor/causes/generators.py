@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 
 from samedevice.doctor.causes.registry import cause
-from samedevice.doctor.causes.rewriting import before_line, in_line, replaced, with_argument
+from samedevice.doctor.causes.rewriting import in_line, replaced, with_argument
 from samedevice.doctor.causes.wanted_device import device_in_text
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.failure import Failure
@@ -36,24 +36,33 @@ def _generators(call: Call) -> Iterator[Operand]:
 
 @generator.fix
 def generator_there(evidence: Evidence) -> Change:
-    """Write the generator's own statement, on the device of what it fills."""
+    """Draw on the generator's device where the line names none; else write the generator's own statement.
+
+    A generator that is created anew in each call would give the same numbers each time, so no line does that.
+    """
     device = (device_in_text(evidence.failure.text) or "cuda").removesuffix(":0")
     there = ast.parse(f'torch.Generator(device="{device}")', mode="eval").body
     if evidence.operand.call.in_library:
         return loader_with(evidence, "generator", there)
-    name = evidence.expression.text
+    name, drawn = evidence.expression.text, evidence.call.node
+    if isinstance(drawn, ast.Call) and origins.creates(drawn) and origins.device_argument(drawn) is None:
+        new = with_argument(drawn, "device", ast.parse(f"{name}.device", mode="eval").body)
+        return in_line(evidence, text_of(new), text_of(drawn))
     base, _, key = name.rpartition(".")
     owner = value(parsed(base), evidence.call) if base else None
-    written = [(evidence.origin.value, Source.of_call(evidence.origin_call))]
+    written = [(evidence.origin.value, Source.of_call(evidence.origin_call), True)]
     if assignment := origins.assigned(owner, key):
-        written.append((assignment.value, Source.of_method(assignment.method)))
-    for tree, source in written:
+        written.append((assignment.value, Source.of_method(assignment.method), False))
+    for tree, source, is_alive in written:
         for node in ast.walk(tree) if tree is not None else ():
             if isinstance(node, ast.Call) and origins.called(node) == "Generator":
+                asked = next(iter([*node.args, *filter(None, [origins.device_argument(node)])]), None)
+                if not is_alive and asked is not None and not isinstance(asked, ast.Constant):
+                    return Change(f"{name} = {text_of(there)}")  # what the object is given decides
                 changed = ast.Call(node.func, [], [ast.keyword("device", ast.Constant(device))])
                 line = f"{name} = {text_of(replaced(tree, node, changed))}"
                 return Change(line, source.replaced(node, text_of(changed)))
-    return before_line(evidence.failure.user_call, f"{name} = {text_of(there)}")
+    return Change(f"{name} = {text_of(there)}")
 
 
 def loader_with(evidence: Evidence, argument: str, new: ast.expr | None) -> Change:

@@ -111,7 +111,7 @@ def is_kept_by_an_object(evidence: Evidence) -> bool:
     if holder is None or not evidence.is_of_an_object or evidence.is_between_gpus:
         return False
     is_its_own = holder.module is evidence.failure.user_call.method_of  # a method of that object failed
-    came_in = evidence.origin.kind == "loop" or (evidence.origin.kind == "call" and not is_its_own)
+    came_in = evidence.origin.kind in ("loop", "call") and not is_its_own
     return not (came_in or is_fed_to_a_model(evidence) or is_target(evidence))
 
 

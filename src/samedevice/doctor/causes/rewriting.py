@@ -97,6 +97,8 @@ def assigned(evidence: Evidence, new: str) -> Change:
         # The name alone would stand for a copy, and what others hold would stay as it was.
         if kept := _kept_as(name, call):
             return before_line(call, f"{name} = {kept} = {new}", evidence.taken_in)
+        if (whole := _all_that_the_loop_takes(evidence)).parts:
+            return whole
         read = _with_what_is_read_moved(evidence)
         return read if read.parts or is_written_here else in_line(evidence, new)
     if not _is_assignable(name, call):
@@ -109,6 +111,44 @@ def _is_anothers_too(name: str, call: Call) -> bool:
     """Tell whether somebody else holds what a local name stands for, who would not see that the name is moved."""
     origin = find_origin(name, call.scope, call.line) if call.scope is not None else None
     return origin is not None and origin.kind not in ("created", "moved")
+
+
+def _all_that_the_loop_takes(evidence: Evidence) -> Change:
+    """Move all tensors of the attribute that a loop goes over, above the loop: its variable is one of them.
+
+    Example: `self.shadow = [tensor.to(parameters[0].device) for tensor in self.shadow]`.
+    """
+    call = evidence.call
+    loop = find_origin(evidence.expression.text, call.scope, call.line) if call.scope is not None else None
+    if loop is None or not isinstance(loop.statement, ast.For):
+        return Change("")
+    over = loop.value
+    nodes = over.args if isinstance(over, ast.Call) and origins.called(over) in ("zip", "enumerate") else [over]
+    for node in nodes:
+        if node is not None and (module := _module_of(node, evidence)):
+            device = device_at(evidence, call, loop.statement.lineno)
+            return before_line(call, f"{module}.to({device})", loop.statement)
+        is_of_items = isinstance(node, ast.Call) and origins.called(node) in ("items", "values")
+        kept = node.func.value if is_of_items else node  # type: ignore[union-attr]
+        held = value(kept, call) if isinstance(kept, ast.Attribute) else None
+        tensors = objects.inside(held, 1) if objects.is_one_of(held, dict if is_of_items else list) else []
+        is_it = any(tensor is evidence.operand.tensor for _, tensor in tensors)
+        if is_it and {objects.device(tensor) for _, tensor in tensors} == {evidence.operand.device}:
+            name, device = text_of(kept), device_at(evidence, call, loop.statement.lineno)
+            each = f"{{key: tensor.to({device}) for key, tensor in {name}.items()}}"
+            new = each if is_of_items else f"[tensor.to({device}) for tensor in {name}]"
+            return before_line(call, f"{name} = {new}", loop.statement)
+    return Change("")
+
+
+def _module_of(node: ast.expr, evidence: Evidence) -> str:
+    """Return the module of `module.state_dict().values()` and the like, if it is where the culprit is."""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        node = node.func.value
+        module = value(node, evidence.call)
+        if objects.is_module(module) and evidence.failure.devices(module) == {evidence.operand.device}:
+            return text_of(node)
+    return ""
 
 
 def _kept_as(name: str, call: Call) -> str:

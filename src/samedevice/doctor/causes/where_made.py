@@ -27,7 +27,7 @@ def module_moved_once(evidence: Evidence, name: str, call: Call) -> Change:
     loop = _loop_around(call)
     owner, _, key = name.rpartition(".")
     if owner:
-        assignment = origins.assigned_in(value(parsed(owner), call), key, "__init__")
+        assignment = origins.assigned(value(parsed(owner), call), key)
         if assignment is not None and (change := _in_its_class(evidence, assignment, value(parsed(owner), call))):
             return change
     elif loop is not None and call.scope is not None:
@@ -60,6 +60,8 @@ def device_in_method(assignment: Assignment, owner: Any, wanted: str) -> str:
         key = text.removeprefix(f"{assignment.itself}.").partition(".")[0]
         origin = find_origin(f"{assignment.itself}.{key}", tree, above) if tree is not None else None
         statement = origin.statement if origin is not None else None
+        if statement is None and code.co_name != "__init__" and origins.assigned_in(owner, key, "__init__") is not None:
+            return text
         if isinstance(statement, ast.stmt) and statement.lineno <= above:
             is_passed_on = isinstance(origin.value, ast.Name) and origin.value.id in given and text.count(".") == 1  # type: ignore[union-attr]
             return origin.value.id if is_passed_on else text  # type: ignore[union-attr]
