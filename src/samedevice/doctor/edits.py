@@ -124,6 +124,57 @@ class Source:
             return ()
         return (Part(self, (first, node.col_offset), (last, node.end_col_offset), self.named(text)),)  # type: ignore[attr-defined]
 
+    def after(self, node: ast.expr, text: str) -> tuple[Part, ...]:
+        """Put a text right behind an expression, such as `.to(device)`."""
+        last, end = node.end_lineno or 0, node.end_col_offset or 0
+        return (Part(self, (last, end), (last, end), text),) if 0 < last <= len(self.lines) else ()
+
+    def passed_to(self, assignment: ast.Assign, head: str) -> tuple[Part, ...]:
+        """Write `head` in the place of `x = `, and a bracket behind the value: `self.register_buffer("x", ...)`."""
+        start, value = (assignment.lineno, assignment.col_offset), assignment.value
+        if value.lineno != assignment.lineno or not 0 < assignment.lineno <= (assignment.end_lineno or 0) <= len(
+            self.lines
+        ):
+            return ()
+        line = self.lines[assignment.lineno - 1].encode()
+        between = line[assignment.col_offset : value.col_offset]
+        sign = between.rfind(b"=")
+        begin = assignment.col_offset + sign + 1 + len(between[sign + 1 :]) - len(between[sign + 1 :].lstrip())
+        end = (assignment.end_lineno or 0, assignment.end_col_offset or 0)
+        return (Part(self, start, (assignment.lineno, begin), self.named(head)), Part(self, end, end, ")"))
+
+    def with_keyword(self, call: ast.Call, name: str, text: str) -> tuple[Part, ...]:
+        """Give a call another argument, or another value for that argument, and leave the rest as it is written.
+
+        It is () where a comment stands behind the last argument, or where there is no source.
+        """
+        for keyword in call.keywords:
+            if keyword.arg == name:
+                return self.replaced(keyword.value, text)
+        last, stop = call.end_lineno or 0, (call.end_col_offset or 0) - 1
+        if not 0 < call.lineno <= last <= len(self.lines):
+            return ()
+        passed = [*call.args, *(keyword.value for keyword in call.keywords)]
+        before = passed[-1] if passed else call.func
+        first, begin = before.end_lineno or 0, before.end_col_offset or 0
+        if passed and len(passed) == 1 and isinstance(before, ast.GeneratorExp):
+            return ()  # it would need brackets of its own
+        rows = [line.encode() for line in self.lines[first - 1 : last]]
+        rows[-1] = rows[-1][:stop]
+        between = b"".join(rows)[begin:]
+        if b"#" in between or self.lines[last - 1].encode()[stop : stop + 1] != b")":
+            return ()
+        kept = between.rstrip()
+        above = kept.rpartition(b"\n")[0]
+        line = first + kept.count(b"\n")
+        column = begin + len(kept) if line == first else len(kept) - len(above) - 1
+        new = f"{name}={self.named(text)}"
+        if passed and kept.endswith(b","):
+            new = f" {new}," if b"\n" in between[len(kept) :] else f" {new}"
+        elif passed:
+            new = f", {new}"
+        return (Part(self, (line, column), (line, column), new),)
+
     def above(self, statement: ast.stmt, text: str) -> tuple[Part, ...]:
         """Put a line above a statement, if the statement begins its line."""
         place = (statement.lineno, 0)

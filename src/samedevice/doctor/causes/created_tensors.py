@@ -3,7 +3,7 @@
 import ast
 import types
 
-from samedevice.doctor.causes.moves import created_on
+from samedevice.doctor.causes.moves import created_on, parts_created_on
 from samedevice.doctor.causes.registry import cause
 from samedevice.doctor.causes.where_made import device_in_method
 from samedevice.doctor.culprits.evidence import Evidence
@@ -80,7 +80,8 @@ def with_the_device_of_the_old(evidence: Evidence) -> Change | None:
         return None
     name = f"{assignment.itself}.{evidence.holder.name}"
     new = created_on(assignment.value, f"{name}.device")
-    return Change(f"{name} = {new}", Source.of_method(assignment.method).replaced(assignment.value, new))
+    source = Source.of_method(assignment.method)
+    return Change(f"{name} = {new}", parts_created_on(source, assignment.value, f"{name}.device"))
 
 
 def _created_in_its_class(evidence: Evidence) -> Change | None:
@@ -96,7 +97,7 @@ def _created_in_its_class(evidence: Evidence) -> Change | None:
         return None
     new = created_on(assignment.value, device)
     line = f"{assignment.itself}.{holder.name} = {new}"
-    return Change(line, Source.of_method(assignment.method).replaced(assignment.value, new))
+    return Change(line, parts_created_on(Source.of_method(assignment.method), assignment.value, device))
 
 
 @written.detect

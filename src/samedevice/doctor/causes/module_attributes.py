@@ -139,7 +139,15 @@ def registered(evidence: Evidence) -> Change | None:
         parameter = _parameter_in(assignment.value) if assignment is not None else None
         if parameter is not None:  # moved, it is no longer a parameter; a buffer would not learn
             return in_its_place(f"{itself}.{name} = {text_of(parameter)}")
-        return in_its_place(f'{itself}.register_buffer("{name}", {value})')
+        change = in_its_place(f'{itself}.register_buffer("{name}", {value})')
+        if assignment is not None and isinstance(assignment.statement, ast.Assign) and "\n" not in change.text:
+            is_alone = len(assignment.statement.targets) == 1 and not isinstance(
+                assignment.statement.targets[0], ast.Tuple
+            )
+            source = Source.of_method(assignment.method)
+            kept = source.passed_to(assignment.statement, f'{itself}.register_buffer("{name}", ') if is_alone else ()
+            return Change(change.text, kept or change.parts)
+        return change
     there = f"{evidence.expression.text}.to({device_at(evidence, evidence.call, evidence.call.line)})"
     if holder.kind == "partial":
         return assigned(evidence, there)

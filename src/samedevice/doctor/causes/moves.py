@@ -4,6 +4,7 @@ import ast
 import copy
 from typing import Any
 
+from samedevice.doctor.edits import Part, Source
 from samedevice.introspect import objects, origins
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call
@@ -47,6 +48,27 @@ def created_on(created: ast.expr, device: str, call: Call | None = None) -> str:
 
     tree = OnDevice().visit(copy.deepcopy(created))
     return text_of(tree if is_changed else _to(tree, there, call))
+
+
+def parts_created_on(source: Source, created: ast.expr, device: str, call: Call | None = None) -> tuple[Part, ...]:
+    """Write that device into the calls of a file's expression that create its tensors; else write it anew as a whole.
+
+    Args:
+        source: the file.
+        created: the expression, at its place in the file.
+        device: the device, as it is to be written.
+        call: the frame that the expression is of, if it is one's.
+    """
+    calls = [node for node in ast.walk(created) if isinstance(node, ast.Call)]
+    factories = [node for node in calls if origins.creates(node)]
+    is_moved = any(origins.called(node) in ("cuda", "to", "cpu") for node in calls)
+    is_on_the_cpu = any(origins.decided_by(origins.called(node)) == "cpu" for node in factories)
+    if factories and not (is_moved or is_on_the_cpu):
+        within = {id(inner) for outer in factories for inner in ast.walk(outer) if inner is not outer}
+        parts = [source.with_keyword(node, "device", device) for node in factories if id(node) not in within]
+        if all(parts):
+            return tuple(part for each in parts for part in each)
+    return source.replaced(created, created_on(created, device, call))
 
 
 def moved_to(tensor: ast.expr, device: str, call: Call | None = None) -> ast.Call:

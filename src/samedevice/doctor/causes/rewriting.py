@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from samedevice.doctor.causes.moves import created_on, moved_to
+from samedevice.doctor.causes.moves import created_on, moved_to, parts_created_on
 from samedevice.doctor.causes.wanted_device import device_at
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.writes import is_in_place, is_written_in, writes_to
@@ -39,7 +39,8 @@ def moved_there(evidence: Evidence) -> Change:
         if isinstance(statement, ast.Assign) and _assigns_only(statement, evidence.origin_name):
             if _stands_in(statement, call):
                 new = created_on(created, device, call)
-                return Change(f"{evidence.origin_name} = {new}", Source.of_call(call).replaced(created, new))
+                edits = parts_created_on(Source.of_call(call), created, device, call)
+                return Change(f"{evidence.origin_name} = {new}", edits)
         elif statement is None and text_of(created) == evidence.expression.text:
             return in_line(evidence, created_on(created, device, call))
     device = device_at(evidence, evidence.call, evidence.call.line)
@@ -236,7 +237,7 @@ def in_line(evidence: Evidence, new: str, old: str = "") -> Change:
     nodes = [node for node in here if isinstance(node, ast.expr) and _is_read_as(node, old)]
     outermost = [node for node in nodes if not any(node in ast.walk(other) for other in nodes if other is not node)]
     source = Source.of_call(call)
-    parts = [part for node in outermost for part in source.replaced(node, _in_brackets(new, node, statement))]
+    parts = [part for node in outermost for part in _written_there(source, node, new, old, statement)]
 
     class Replace(ast.NodeTransformer):
         def visit(self, node: ast.AST) -> Any:
@@ -252,6 +253,13 @@ def in_line(evidence: Evidence, new: str, old: str = "") -> Change:
     after = text_of(Replace().visit(copied))
     is_short = bool(outermost) and len(after) <= LONGEST and "\n" not in after
     return Change(after if is_short and call is evidence.failure.user_call else new, tuple(parts))
+
+
+def _written_there(source: Source, node: ast.expr, new: str, old: str, statement: ast.stmt) -> tuple[Part, ...]:
+    """Write `new` in the place of a node, and only what it adds behind the node where it begins with that."""
+    written = _in_brackets(new, node, statement)
+    is_added = written.startswith(f"{old}.") and isinstance(node, (ast.Call, ast.Subscript, ast.Attribute, ast.Name))
+    return source.after(node, written.removeprefix(old)) if is_added else source.replaced(node, written)
 
 
 def _head(statement: ast.stmt) -> Iterator[ast.AST]:

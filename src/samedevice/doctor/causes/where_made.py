@@ -39,7 +39,7 @@ def module_moved_once(evidence: Evidence, name: str, call: Call) -> Change:
         is_new = is_made_here and isinstance(made, ast.Call) and isinstance(value(made.func, call), type)
         if is_new and isinstance(made, ast.Call) and (device := device_in_scope(evidence, call, made.lineno)):
             new = text_of(moved_to(made, device))
-            return Change(f"{name} = {new}", Source.of_call(call).replaced(made, new))
+            return Change(f"{name} = {new}", Source.of_call(call).after(made, f".to({device})"))
     line = loop.lineno if loop is not None else call.line
     return before_line(call, f"{name}.to({device_at(evidence, call, line)})", loop)
 
@@ -78,7 +78,7 @@ def _in_its_class(evidence: Evidence, assignment: Assignment, owner: Any) -> Cha
         return None
     new = text_of(moved_to(assignment.value, device))
     line = f"{text_of(assignment.statement.targets[0])} = {new}"  # type: ignore[attr-defined]
-    return Change(line, Source.of_method(assignment.method).replaced(assignment.value, new))
+    return Change(line, Source.of_method(assignment.method).after(assignment.value, f".to({device})"))
 
 
 def _loop_around(call: Call) -> ast.For | ast.While | None:
