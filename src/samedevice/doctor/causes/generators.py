@@ -47,9 +47,9 @@ def generator_there(evidence: Evidence) -> Change:
     name, drawn = evidence.expression.text, evidence.call.node
     if isinstance(drawn, ast.Call) and origins.creates(drawn) and origins.device_argument(drawn) is None:
         new = with_argument(drawn, "device", ast.parse(f"{name}.device", mode="eval").body)
-        line = in_line(evidence, text_of(new), text_of(drawn))
+        change = in_line(evidence, text_of(new), text_of(drawn))
         parts = Source.of_call(evidence.call).with_keyword(drawn, "device", f"{name}.device")
-        return Change(line.text, parts or line.parts)
+        return Change(change.text, parts or change.parts)
     base, _, key = name.rpartition(".")
     owner = value(parsed(base), evidence.call) if base else None
     written = [(evidence.origin.value, Source.of_call(evidence.origin_call), True)]

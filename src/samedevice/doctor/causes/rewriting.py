@@ -94,7 +94,7 @@ def assigned(evidence: Evidence, new: str) -> Change:
     is_written_here = isinstance(call.statement, ast.stmt) and writes_to(call.statement, name)
     if is_written_here and not name.isidentifier():
         return before_line(call, f"{name} = {new}", evidence.taken_in)
-    if is_written_in(call, name) and _is_anothers_too(name, call):
+    if name.isidentifier() and is_written_in(call, name) and _is_anothers_too(name, call):
         # The name alone would stand for a copy, and what others hold would stay as it was.
         if kept := _kept_as(name, call):
             return before_line(call, f"{name} = {kept} = {new}", evidence.taken_in)
@@ -129,9 +129,15 @@ def _all_that_the_loop_takes(evidence: Evidence) -> Change:
         if node is not None and (module := _module_of(node, evidence)):
             device = device_at(evidence, call, loop.statement.lineno)
             return before_line(call, f"{module}.to({device})", loop.statement)
-        is_of_items = isinstance(node, ast.Call) and origins.called(node) in ("items", "values")
-        kept = node.func.value if is_of_items else node  # type: ignore[union-attr]
-        held = value(kept, call) if isinstance(kept, ast.Attribute) else None
+        is_of_items = False
+        match node:
+            case ast.Call(func=ast.Attribute(attr="items" | "values", value=kept)):
+                is_of_items = True
+            case _:
+                kept = node
+        if not isinstance(kept, ast.Attribute):
+            continue
+        held = value(kept, call)
         tensors = objects.inside(held, 1) if objects.is_one_of(held, dict if is_of_items else list) else []
         is_it = any(tensor is evidence.operand.tensor for _, tensor in tensors)
         if is_it and {objects.device(tensor) for _, tensor in tensors} == {evidence.operand.device}:

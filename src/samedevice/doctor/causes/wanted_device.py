@@ -11,7 +11,7 @@ from samedevice.introspect import objects
 from samedevice.introspect.branches import runs_before
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call
-from samedevice.introspect.origins import find_origin
+from samedevice.introspect.origins import find_origin, is_move
 from samedevice.introspect.values import value_in
 
 
@@ -84,7 +84,7 @@ def _by_a_module(evidence: Evidence, call: Call, line: int, wanted: str) -> Iter
     """Yield the devices of the modules that a function names and that are there as a whole."""
     names = evidence.failure.names(call) if call.function != "<module>" else []
     for name, object_ in names:
-        devices = evidence.failure.devices(object_) if objects.is_module(object_) else ()
+        devices = evidence.failure.devices(object_) if objects.is_module(object_) else frozenset()
         if devices == {wanted} and _has_value(name, call, line):
             yield f"next({name}.parameters()).device"
 
@@ -163,6 +163,13 @@ def variables(name: str, object_: Any, wanted: str, depth: int = 2, *, is_itself
     ]
 
 
+def _moves(name: str, scope: ast.AST) -> list[ast.Call]:
+    """Return the calls that move a module of this name, or a part of it."""
+    calls = [node for node in ast.walk(scope) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    moves = [node for node in calls if is_move(node.func.attr)]  # type: ignore[attr-defined]
+    return [node for node in moves if _root(text_of(node.func.value)) == name]  # type: ignore[attr-defined]
+
+
 def _has_value(name: str, call: Call, line: int) -> bool:
     """Tell whether a name has its value before a line of its frame."""
     if name in call.locals and line < call.frame.f_code.co_firstlineno:
@@ -181,6 +188,8 @@ def _has_value(name: str, call: Call, line: int) -> bool:
     given = origin.statement
     if given is None or (getattr(given, "lineno", None) or 0) >= line:
         return False
+    if any(move.lineno >= line for move in _moves(name, call.scope)):
+        return False  # it is where it is since a later line
     # A loop gives its variable within it alone.
     is_around = not isinstance(given, (ast.For, ast.AsyncFor)) or line <= (given.end_lineno or 0)
     return is_around and runs_before(given, line, call.scope)

@@ -7,12 +7,13 @@ from samedevice.doctor.causes.moves import moved_to
 from samedevice.doctor.causes.rewriting import before_line
 from samedevice.doctor.causes.wanted_device import device_at, device_in_scope, variables
 from samedevice.doctor.culprits.evidence import Evidence
+from samedevice.doctor.culprits.models import is_moved
 from samedevice.doctor.edits import Change, Source
 from samedevice.introspect import origins
 from samedevice.introspect.expressions import parsed, text_of
 from samedevice.introspect.frames import Call, scope
 from samedevice.introspect.namespaces import globals_of
-from samedevice.introspect.origins import Assignment, find_origin
+from samedevice.introspect.origins import Assignment, find_origin, kind_of
 from samedevice.introspect.values import value
 
 
@@ -26,8 +27,11 @@ def module_moved_once(evidence: Evidence, name: str, call: Call) -> Change:
     """
     loop = _loop_around(call)
     owner, _, key = name.rpartition(".")
+    assignment = origins.assigned(value(parsed(owner), call), key) if owner else None
+    if is_moved(name, call) or (assignment is not None and kind_of(assignment.value) == "moved"):
+        # It was moved once and came back, so it has to be moved again.
+        return before_line(call, f"{name}.to({device_at(evidence, call, call.line)})")
     if owner:
-        assignment = origins.assigned(value(parsed(owner), call), key)
         if assignment is not None and (change := _in_its_class(evidence, assignment, value(parsed(owner), call))):
             return change
     elif loop is not None and call.scope is not None:
