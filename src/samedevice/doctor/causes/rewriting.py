@@ -134,7 +134,7 @@ def _all_that_the_loop_takes(evidence: Evidence) -> Change:
             case ast.Call(func=ast.Attribute(attr="items" | "values", value=kept)):
                 is_of_items = True
             case _:
-                kept = node
+                kept = node or ast.Pass()  # type: ignore[assignment]
         if not isinstance(kept, ast.Attribute):
             continue
         held = value(kept, call)
