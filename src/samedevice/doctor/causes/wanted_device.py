@@ -11,6 +11,7 @@ from samedevice.introspect import objects
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call
 from samedevice.introspect.origins import find_origin
+from samedevice.introspect.returned import Returned
 
 
 def device_at(evidence: Evidence, call: Call, line: int) -> str:
@@ -24,7 +25,9 @@ def device_at(evidence: Evidence, call: Call, line: int) -> str:
         return '"cuda"'
     ways = (_by_a_variable, _by_a_tensor, _by_an_operand, _by_a_parameter, _by_a_module)
     written = (text for way in ways for text in way(evidence, call, line, wanted))
-    return next(written, f'"{wanted}"')
+    # Each process of a group has a GPU of its own.
+    number = "" if evidence.failure.runs_below_in("torch/distributed/") else wanted
+    return next(written, f'"{number or wanted.partition(":")[0]}"')
 
 
 def _by_a_variable(evidence: Evidence, call: Call, line: int, wanted: str) -> Iterator[str]:
@@ -119,6 +122,8 @@ def _has_value(name: str, call: Call, line: int) -> bool:
         return False  # the line is above the function, such as a lambda, whose local name it is
     if name == "self":
         return name in call.locals
+    if name not in call.locals and isinstance(call, Returned):
+        return name in call.globals
     if name not in call.locals or name in call.frame.f_code.co_freevars:
         return True
     if call.scope is None:
