@@ -3,6 +3,9 @@
 Each file of real_programs/ begins with the culprits and the causes that are right. 123 of them were written before the
 doctor was run on them, in November 2026: then it named 117 culprits and 101 causes as they stand there, and 102 fixes
 ended the error at once. The last 39 of these: 37, 30 and 30.
+
+21 more, from init_hidden to reduced_stats, are of tensors that another function made, kept or was asked for by default.
+Before the doctor followed a tensor to its root, it named 16 culprits and 9 causes, and 14 fixes ended the error.
 """
 
 import sys

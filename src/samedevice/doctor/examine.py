@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from samedevice.catalog import load
 from samedevice.doctor.causes.libraries import library_bug
 from samedevice.doctor.causes.registry import Cause, claimed, detected, known
+from samedevice.doctor.culprits.collectives import sent_from_the_cpu
 from samedevice.doctor.culprits.evidence import Evidence, gather
 from samedevice.doctor.culprits.failure import Failure
 from samedevice.doctor.culprits.operands import Operand, can_tell, find_operands, misplaced
@@ -29,10 +30,11 @@ def find_culprits(error: BaseException, likely: Sequence[str], is_mismatch: bool
     if not frames:
         return ()
     failure = Failure(frames, exceptions.message(error))
-    operands = find_operands(failure)
+    sent = sent_from_the_cpu(failure)
+    operands = sent or find_operands(failure)
     failure.wanted |= {id(operand.tensor) for operand in operands}
     by_message = known(likely[0]) if likely else library_bug
-    wrong, cause = _wrong_operands(failure, operands, likely, by_message, is_mismatch)
+    wrong, cause = _wrong_operands(failure, operands, likely, by_message, is_mismatch or bool(sent))
     failure.wanted |= {id(operand.tensor) for operand in wrong}
     culprits: dict[str, Culprit] = {}
     for operand in wrong[:_CULPRITS]:

@@ -100,8 +100,8 @@ def attribute(value: object, name: str) -> Any:
 
 
 def method(value: object, name: str) -> types.FunctionType | None:
-    """Return the function that `value.name(...)` runs, if that is a method of the program's."""
-    held = classes.defined(type(value), name)
+    """Return the function that `value.name(...)` runs, if that is a method of the program's; `value` may be a class."""
+    held = classes.defined(value if is_one_of(value, type) else type(value), name)  # type: ignore[arg-type]
     if type(held) in (staticmethod, classmethod):
         held = held.__func__
     return classes.wrapped(held)[-1] if type(held) is types.FunctionType else None
@@ -143,7 +143,7 @@ def item(value: Any, key: Any) -> Any:
         value = attributes(value).get("data", MISSING)
     if is_one_of(value, dict):
         return dict.get(value, key, MISSING)
-    for kind in (list, tuple):
+    for kind in (list, tuple, collections.deque):
         if is_one_of(value, kind) and type(key) is int:
             size = kind.__len__(value)
             return kind.__getitem__(value, key) if -size <= key < size else MISSING
@@ -162,7 +162,7 @@ def items(value: Any) -> list[tuple[str, Any]]:
         within = {f".{name}": part.__get__(value) for name, part in parts.items()}
         found = [(path + rest, held) for path, part in within.items() for rest, held in items(part)]
         return [(".func", functools.partial.func.__get__(value)), *found]
-    for kind in (list, tuple):
+    for kind in (list, tuple, collections.deque):
         if is_one_of(value, kind):
             names = fields(value)
             return [

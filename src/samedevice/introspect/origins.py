@@ -52,6 +52,8 @@ def find_origin(
         if found is None or (did_not_give is not None and did_not_give(node)):
             continue
         given = getattr(node, "lineno", None) or node.target.lineno  # type: ignore[attr-defined]
+        if given > line and name.isidentifier() and not _is_repeated(scope, line, given):
+            continue
         # A later line may have given it too, if both are in a loop.
         key = given if given <= line else given - 1_000_000
         if best is None or key >= best[0]:
@@ -59,6 +61,12 @@ def find_origin(
     if best:
         return best[1]
     return Origin("argument" if name in _arguments(scope) else "other", None, None)
+
+
+def _is_repeated(scope: ast.AST, line: int, later: int) -> bool:
+    """Tell whether a loop goes from a later line back to a line."""
+    loops = [node for node in ast.walk(scope) if isinstance(node, (ast.For, ast.AsyncFor, ast.While))]
+    return any(loop.lineno <= line and later <= (loop.end_lineno or 0) for loop in loops)
 
 
 def kind_of(value: ast.expr) -> str:
@@ -129,6 +137,11 @@ def device_argument(node: ast.Call) -> ast.expr | None:
     return next((keyword.value for keyword in node.keywords if keyword.arg == "device"), None)
 
 
+def asks_for_a_device(node: ast.AST) -> bool:
+    """Tell whether a call in an expression passes `device=`."""
+    return any(device_argument(inner) is not None for inner in ast.walk(node) if isinstance(inner, ast.Call))
+
+
 def discarded_move(name: str, scope: ast.AST) -> ast.Expr | None:
     """Find a statement `name.to(...)`, whose result is thrown away."""
     return next((node for moved, node in _discarded(scope) if moved == name), None)
@@ -195,16 +208,21 @@ def assigned_in(owner: object, name: str, method: str) -> Assignment | None:
 
 
 def reassigned(owner: object, name: str) -> Iterator[Assignment]:
-    """Yield what the methods other than `__init__` assign to the attribute `name`."""
+    """Yield what the methods other than `__init__` assign to the attribute `name`, the last of each method first."""
     for kind in classes.mro(type(owner)):
         for key, method in classes.namespace(kind).items():
-            if key != "__init__" and (found := _assigned(method, name)) is not None:
-                yield found
+            if key != "__init__" and (last := _assigned(method, name)) is not None:
+                yield last
+                tree = scope_of(last.method.__code__, globals_of(last.method))
+                given = [gives(node, f"self.{name}") for node in ast.walk(tree)] if tree is not None else []
+                for each in filter(None, given):
+                    if isinstance(each.statement, ast.stmt) and each.value and each.statement is not last.statement:
+                        yield Assignment(last.method, each.statement, each.value)
 
 
 def _assigned(method: object, name: str) -> Assignment | None:
     method = classes.wrapped(method)[-1] if type(method) is types.FunctionType else None
-    if method is None or name not in method.__code__.co_names:
+    if method is None or name not in (*method.__code__.co_names, *method.__code__.co_consts):
         return None
     tree = scope_of(method.__code__, globals_of(method))
     itself = (method.__code__.co_varnames[: method.__code__.co_argcount] or ("self",))[0]
@@ -228,6 +246,9 @@ def gives(node: ast.AST, name: str) -> Origin | None:
         case ast.For() | ast.AsyncFor() | ast.comprehension():
             if _names(node.target, name):
                 return Origin("loop", node, node.iter)
+        case ast.Expr(value=ast.Call(func=ast.Name(id="setattr"), args=[of, ast.Constant(value=str(key)), value])):
+            if f"{text_of(of)}.{key}" == name:
+                return Origin(kind_of(value), node, value)
     return None
 
 

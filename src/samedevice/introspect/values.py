@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from samedevice.introspect import objects
-from samedevice.introspect.expressions import Expression
+from samedevice.introspect import classes, objects
+from samedevice.introspect.expressions import Expression, text_of
 from samedevice.introspect.frames import Call, scope
 from samedevice.introspect.namespaces import globals_of
 from samedevice.introspect.objects import MISSING
@@ -113,9 +113,20 @@ def function_of(node: ast.expr, call: Call) -> types.FunctionType | None:
     if type(found) is types.FunctionType:
         return found
     if isinstance(node, ast.Attribute):
+        if isinstance(node.value, ast.Call) and text_of(node.value.func) == "super":
+            return _of_a_base(node.attr, call)
         base = value(node.value, call)
         return objects.method(base, node.attr) if base is not MISSING else None
     return None
+
+
+def _of_a_base(name: str, call: Call) -> types.FunctionType | None:
+    """Return the function that `super().name(...)` runs."""
+    owner, code = call.method_of, call.frame.f_code
+    found = [classes.namespace(base).get(name) for base in classes.mro(type(owner))] if owner is not None else []
+    functions = [classes.wrapped(each)[-1] for each in found if type(each) is types.FunctionType]
+    own = [place for place, function in enumerate(functions) if function.__code__ is code]
+    return functions[own[0] + 1] if own and own[0] + 1 < len(functions) else None
 
 
 def _joined(node: ast.JoinedStr, call: Call) -> Any:

@@ -5,15 +5,17 @@ import types
 
 from samedevice.doctor.causes.moves import created_on, parts_created_on
 from samedevice.doctor.causes.registry import cause
-from samedevice.doctor.causes.where_made import device_in_method
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.expected_device import expected_device
 from samedevice.doctor.culprits.models import is_fed_to_a_model, is_in_forward, is_where_wanted
+from samedevice.doctor.culprits.roots import Search
 from samedevice.doctor.edits import Change, Source
 from samedevice.introspect import objects, origins
+from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call, scope
 from samedevice.introspect.namespaces import globals_of
-from samedevice.introspect.origins import END, device_argument, find_origin, kind_of
+from samedevice.introspect.origins import END, asks_for_a_device, find_origin, kind_of
+from samedevice.introspect.returned import Returned
 from samedevice.introspect.values import function_of, returns, value
 
 created = cause("tensor_created_in_forward_without_device", is_of_any_mismatch=True)
@@ -33,12 +35,25 @@ def is_assigned_here(evidence: Evidence) -> bool:
     if not evidence.is_unregistered or call.function == "__init__" or call.scope is None:
         return False
     origin = find_origin(evidence.expression.text, call.scope, call.line)
+    if _is_kept_from_init(evidence, origin.statement):
+        return False
     # Created with a `device=` that says elsewhere, it was kept from a call before the move.
     return (
         origin.kind == "created"
         and origin.value is not None
         and expected_device(origin.value, call) not in evidence.other_devices
     )
+
+
+def _is_kept_from_init(evidence: Evidence, statement: ast.AST | None) -> bool:
+    """Tell whether a statement only gives an attribute a value where it is None, and `__init__` may give it one."""
+    holder, scope_ = evidence.holder, evidence.failure.user_call.scope
+    first = origins.assigned_in(holder.module, holder.name, "__init__") if holder is not None else None
+    if first is None or (isinstance(first.value, ast.Constant) and first.value.value is None):
+        return False
+    conditions = [node for node in ast.walk(scope_) if isinstance(node, ast.If)] if scope_ is not None else []
+    around = [node for node in conditions if any(inner is statement for inner in ast.walk(node))]
+    return any(text_of(node.test) == f"{evidence.expression.text} is None" for node in around)
 
 
 @created.detect
@@ -59,8 +74,9 @@ def is_created_in_a_models_code(evidence: Evidence) -> bool:
 
     Data that somebody created for a model is a batch that was not moved.
     """
+    is_taken_there = evidence.origin.kind == "moved" and isinstance(evidence.origin_call, Returned)
     if not is_created(evidence):
-        return False
+        return is_taken_there and is_in_forward(evidence, evidence.origin_call)
     if evidence.origin.value is not None and _has_the_size_of_another(evidence.origin.value, evidence):
         return True
     is_in_model = is_in_forward(evidence, evidence.origin_call)
@@ -68,36 +84,41 @@ def is_created_in_a_models_code(evidence: Evidence) -> bool:
 
 
 @created.fix
-def created_there(evidence: Evidence) -> Change | None:
-    """Create what an object holds on the right device in its class; a buffer where the one before it was."""
-    return with_the_device_of_the_old(evidence) or _created_in_its_class(evidence)
-
-
 def with_the_device_of_the_old(evidence: Evidence) -> Change | None:
     """Write the line that replaces a buffer, with the device of the tensor that it replaces."""
     assignment = put_in_a_buffers_place(evidence)
     if evidence.holder is None or assignment is None:
         return None
-    name = f"{assignment.itself}.{evidence.holder.name}"
+    return _on_the_device_of_the_old(assignment, evidence.holder.name)
+
+
+def replacements(evidence: Evidence) -> list[Change]:
+    """Write each later assignment of a new tensor to the attribute that holds it with the device of the old one."""
+    holder = evidence.holder
+    if holder is None or holder.kind != "attribute":
+        return []
+    new = [each for each in origins.reassigned(holder.module, holder.name) if _is_new(each, evidence)]
+    return [_on_the_device_of_the_old(each, holder.name) for each in new]
+
+
+def _on_the_device_of_the_old(assignment: origins.Assignment, attribute: str) -> Change:
+    name = f"{assignment.itself}.{attribute}"
     new = created_on(assignment.value, f"{name}.device")
     source = Source.of_method(assignment.method)
     return Change(f"{name} = {new}", parts_created_on(source, assignment.value, f"{name}.device"))
 
 
-def _created_in_its_class(evidence: Evidence) -> Change | None:
-    """Write the line of `__init__` with a device that `__init__` knows: its argument, or an attribute."""
-    holder = evidence.holder
-    if holder is None or not evidence.is_of_an_object or holder.kind != "attribute":
-        return None
-    assignment = origins.assigned_in(holder.module, holder.name, "__init__")
-    if assignment is None or kind_of(assignment.value) != "created":
-        return None
-    device = device_in_method(assignment, holder.module, evidence.wanted_device)
-    if not device:
-        return None
-    new = created_on(assignment.value, device)
-    line = f"{assignment.itself}.{holder.name} = {new}"
-    return Change(line, parts_created_on(Source.of_method(assignment.method), assignment.value, device))
+def _is_new(assignment: origins.Assignment, evidence: Evidence) -> bool:
+    """Tell whether factories without a device made what a method assigns, in it or in a helper function."""
+    if kind_of(assignment.value) == "created":
+        return not asks_for_a_device(assignment.value)
+    made = Search(evidence.operand.device, evidence.failure).of_an_assignment(assignment, evidence.holder.module)  # type: ignore[union-attr]
+    values = [root.origin.value for root in made if root.origin.kind == "created"]
+    return (
+        bool(made)
+        and all(value is not None and not asks_for_a_device(value) for value in values)
+        and len(values) == len(made)
+    )
 
 
 @written.detect
@@ -125,14 +146,9 @@ def put_in_a_buffers_place(evidence: Evidence) -> origins.Assignment | None:
     if holder is None or holder.kind != "buffer" or evidence.is_between_gpus or not is_where_wanted(evidence, holder):
         return None
     for assignment in origins.reassigned(holder.module, holder.name):
-        if kind_of(assignment.value) == "created" and not asks_for_a_device(assignment.value):
+        if _is_new(assignment, evidence):
             return assignment
     return None
-
-
-def asks_for_a_device(node: ast.expr) -> bool:
-    """Tell whether a call in an expression passes `device=`."""
-    return any(device_argument(inner) is not None for inner in ast.walk(node) if isinstance(inner, ast.Call))
 
 
 def is_target(evidence: Evidence) -> bool:

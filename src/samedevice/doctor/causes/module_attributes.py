@@ -3,7 +3,7 @@
 import ast
 import re
 
-from samedevice.doctor.causes.created_tensors import asks_for_a_device, is_target
+from samedevice.doctor.causes.created_tensors import is_target, replacements
 from samedevice.doctor.causes.registry import cause
 from samedevice.doctor.causes.rewriting import assigned, at_the_end_of_init, in_line
 from samedevice.doctor.causes.wanted_device import device_at
@@ -15,7 +15,7 @@ from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call, scope
 from samedevice.introspect.libraries import is_library
 from samedevice.introspect.namespaces import globals_of, plain
-from samedevice.introspect.origins import kind_of
+from samedevice.introspect.origins import asks_for_a_device, kind_of
 from samedevice.introspect.values import function_of, returns
 from samedevice.placement.holders import Holder
 
@@ -146,8 +146,8 @@ def registered(evidence: Evidence) -> Change | None:
             )
             source = Source.of_method(assignment.method)
             kept = source.passed_to(assignment.statement, f'{itself}.register_buffer("{name}", ') if is_alone else ()
-            return Change(change.text, kept or change.parts)
-        return change
+            change = Change(change.text, kept or change.parts)
+        return sum(replacements(evidence), start=change)
     there = f"{evidence.expression.text}.to({device_at(evidence, evidence.call, evidence.call.line)})"
     if holder.kind == "partial":
         return assigned(evidence, there)

@@ -34,7 +34,7 @@ def created_on(created: ast.expr, device: str, call: Call | None = None) -> str:
                 node.keywords = [keyword for keyword in node.keywords if keyword.arg != "device"]
                 node.keywords.append(ast.keyword("device", there))
                 result = node
-            elif origins.called(node) in ("cuda", "to") and isinstance(node.func, ast.Attribute):
+            elif origins.is_move(origins.called(node)) and isinstance(node.func, ast.Attribute):
                 is_created = kind_of(node.func.value) == "created"
                 if is_created and (kept := _without_its_device(node, call)) is not None:
                     kept.func = ast.Attribute(self.visit(node.func.value), "to", ast.Load())

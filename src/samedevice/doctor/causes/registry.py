@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from samedevice.doctor.causes.at_the_root import at_the_root
 from samedevice.doctor.causes.order import CLAIMS, DETECTIONS
 from samedevice.doctor.causes.rewriting import moved_in_line, moved_there
 from samedevice.doctor.causes.siblings import siblings
@@ -115,7 +116,7 @@ class Cause:
         own = self._fix(evidence) if self._fix is not None else None
         if own is not None and not own.stands_already:
             return own
-        usual = moved_there(evidence)
+        usual = at_the_root(evidence) or moved_there(evidence)
         if usual.stands_already:
             usual = moved_in_line(evidence)
         return Change(usual.text) if usual.stands_already else usual

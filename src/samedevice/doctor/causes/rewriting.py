@@ -33,7 +33,7 @@ def moved_there(evidence: Evidence) -> Change:
         is_written = isinstance(failed, ast.stmt) and writes_to(failed, evidence.expression.text)
         if is_written and (read := _with_what_is_read_moved(evidence)).parts:
             return read
-    if created is not None and evidence.origin.kind in ("created", "moved") and not call.in_library:
+    if created is not None and evidence.origin.kind in ("created", "moved") and call in evidence.failure.user_calls:
         line = getattr(statement, "lineno", evidence.call.line)
         device = device_at(evidence, call, line)
         if isinstance(statement, ast.Assign) and _assigns_only(statement, evidence.origin_name):
@@ -87,6 +87,7 @@ def assigned(evidence: Evidence, new: str) -> Change:
             return before_line(call, f"{of_a_tuple[1]} = {items}")
         is_of_a_class = evidence.holder is not None and evidence.holder.kind == "class attribute"
         is_of_a_tensor = objects.is_tensor(whole) and "." in of_a_tuple[2]  # a view such as `.T`
+        is_of_a_class |= objects.getter(whole, of_a_tuple[2][1:]) is not None  # a property
         if objects.is_one_of(whole, tuple) or is_of_a_class or is_of_a_tensor:
             return in_line(evidence, new)
     if evidence.holder is not None and evidence.holder.kind == "parameter" and not name.isidentifier():

@@ -12,6 +12,7 @@ from samedevice.introspect.branches import runs_before
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call
 from samedevice.introspect.origins import find_origin, is_move
+from samedevice.introspect.returned import Returned
 from samedevice.introspect.values import value_in
 
 
@@ -20,6 +21,8 @@ def device_at(evidence: Evidence, call: Call, line: int) -> str:
     wanted = evidence.wanted_device or device_in_text(evidence.failure.text)
     if not wanted:
         return '"cuda"'
+    if evidence.failure.runs_below_in("torch/distributed/"):
+        wanted = wanted.partition(":")[0]  # each process of a group has a GPU of its own
     return device_in_scope(evidence, call, line) or _as_written_there(wanted, call)
 
 
@@ -105,6 +108,7 @@ def _by_a_part(evidence: Evidence, call: Call, line: int, wanted: str) -> Iterat
             ]
         else:
             parts = list(objects.inside(object_)) if name in call.locals else []
+            parts += [(f".{key}", kept) for key, kept in attributes(object_)] if name == call.itself else []
         for path, tensor in parts:
             there = objects.is_tensor(tensor) and objects.device(tensor) == wanted
             if path and there and is_public(name + path, call) and _has_value(name, call, line):
@@ -176,6 +180,8 @@ def _has_value(name: str, call: Call, line: int) -> bool:
         return False  # the line is above the function, such as a lambda, whose local name it is
     if name == call.itself:
         return True
+    if name not in call.locals and isinstance(call, Returned):
+        return name in call.globals
     if name not in call.locals or name in call.frame.f_code.co_freevars:
         return True
     if call.scope is None:

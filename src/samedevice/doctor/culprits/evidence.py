@@ -2,6 +2,7 @@
 
 import ast
 import types
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,12 +10,14 @@ from samedevice.doctor.culprits.expected_device import expected_device, receiver
 from samedevice.doctor.culprits.failure import Failure
 from samedevice.doctor.culprits.operands import Operand, operands_of
 from samedevice.doctor.culprits.provenance import Provenance, follow
+from samedevice.doctor.culprits.roots import CAME_IN, Search
 from samedevice.introspect import classes, objects, origins
 from samedevice.introspect.expressions import Expression
 from samedevice.introspect.frames import Call
 from samedevice.introspect.libraries import is_third_party
 from samedevice.introspect.objects import MISSING
-from samedevice.introspect.origins import Origin
+from samedevice.introspect.origins import Origin, asks_for_a_device, find_origin
+from samedevice.introspect.returned import Returned, called_by
 from samedevice.introspect.values import value
 from samedevice.placement.holders import Holder
 
@@ -35,6 +38,7 @@ class Evidence:
         failure: the frames.
         likely_causes: the ids of the causes that the error's text suggests, the most likely first.
         taken_in: the statement above the failing one that took a part or a copy of it, which then failed.
+        roots: the factories and moves that put it where it is, where the source tells them; `origin` is then the first.
     """
 
     expression: Expression
@@ -48,6 +52,7 @@ class Evidence:
     failure: Failure
     likely_causes: tuple[str, ...]
     taken_in: ast.stmt | None = None
+    roots: tuple[Provenance, ...] = ()
 
     @property
     def other_devices(self) -> tuple[str, ...]:
@@ -115,6 +120,21 @@ def gather(operand: Operand, operands: list[Operand], failure: Failure, likely_c
             there = Expression.parse(source.name)
             if objects.is_tensor(value(there.node, source.call)):
                 expression, call = there, source.call  # where the program can change it
+    roots = _roots(source, operand, holder, failure)
+    given = _given_by_the_call(holder, operand.device, failure) if holder is not None else []
+    if given and isinstance(given[0].call, Returned):
+        source, roots = given[0], tuple(given)
+    if held := _held(roots[:1], failure):
+        statement = source.origin.statement if source.call is call else None
+        taken_in = statement if isinstance(statement, ast.stmt) else None
+        expression, call, tensor, holder = held
+        operand = replace(operand, tensor=tensor)
+        source, roots = Provenance(Origin("other", None, None), call, expression.text), ()
+    elif holder is None and roots and (roots[0].call is not source.call or roots[0].origin.kind in CAME_IN):
+        source = roots[0]
+        there = Expression.parse(source.name)
+        if source.origin.kind in CAME_IN and objects.is_tensor(value(there.node, source.call)):
+            taken_in, expression, call = None, there, source.call
     if holder is not None and holder.moves:
         holder = failure.unregistered_holder(operand.tensor) or holder
     return Evidence(
@@ -129,7 +149,64 @@ def gather(operand: Operand, operands: list[Operand], failure: Failure, likely_c
         failure=failure,
         likely_causes=likely_causes,
         taken_in=taken_in,
+        roots=roots,
     )
+
+
+def _roots(source: Provenance, operand: Operand, holder: Holder | None, failure: Failure) -> tuple[Provenance, ...]:
+    """Find the factories and moves that put an operand where it is, in functions that have returned, too.
+
+    What a frame gives to an attribute, an object holds by now.
+    """
+    search = Search(operand.device, failure)
+    if operand.origin is not None:
+        return ()
+    if holder is None:
+        roots = search.of(source)
+        return tuple(roots) if roots and _is_sought(source, roots[0]) else ()
+    if holder.kind == "attribute" and not objects.is_module(holder.module):
+        return tuple(search.of_an_attribute(holder.module, holder.name))
+    return ()
+
+
+def _given_by_the_call(holder: Holder, device: str, failure: Failure) -> list[Provenance]:
+    """Find the roots of what a call of a method that has not returned gave to the attribute of its object."""
+    name = f"self.{holder.name}"
+    for call in failure.user_calls if not holder.moves else ():
+        if call.scope is not None and call.method_of is holder.module and call.function != "__init__":
+            given = find_origin(name, call.scope, call.line, call.statement)
+            statement = given.statement if isinstance(given.statement, ast.stmt) else None
+            if statement is not None and statement.lineno < call.line:
+                return Search(device, failure).of(Provenance(given, call, name))
+    return []
+
+
+def _is_sought(source: Provenance, root: Provenance) -> bool:
+    """Tell whether a root is in another function, or behind the `device=` of a factory."""
+    if isinstance(root.call, Returned):
+        # What a loop of this function goes over, and nobody created in it, came in.
+        is_here = source.origin.kind != "loop" or root.call.live is source.call
+        return is_here and root.call.function != "__init__"
+    if root.call is not source.call and objects.is_module(root.call.method_of):
+        return root.origin.kind in ("created", "held")
+    node = source.origin.value
+    is_of_a_factory = source.origin.kind == "created" and isinstance(node, ast.Call) and asks_for_a_device(node)
+    return is_of_a_factory or (isinstance(node, ast.Call) and called_by(node, source.call) is not None)
+
+
+def _held(roots: Sequence[Provenance], failure: Failure) -> tuple[Expression, Call, Any, Holder] | None:
+    """Find who holds the tensor that a root is, if it is one: what it is called in a frame, that frame, and it."""
+    for root in roots:
+        tensor = value(root.origin.value, root.call) if root.origin.kind == "held" else MISSING  # type: ignore[arg-type]
+        if objects.is_tensor(tensor):
+            failure.want(tensor)
+            holder = failure.holder(tensor)
+            if holder is not None and holder.is_named:
+                expression = Expression.parse(holder.expression)
+                for call in failure.user_calls:
+                    if value(expression.node, call) is tensor:
+                        return expression, call, tensor, holder
+    return None
 
 
 def _source(operand: Operand, expression: Expression, call: Call, failure: Failure) -> Provenance:

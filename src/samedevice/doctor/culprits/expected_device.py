@@ -82,7 +82,7 @@ def _of_a_call(node: ast.Call, call: Call) -> str:
     """Return the device of the result of a factory, a move, a function of the program, a module or an operation."""
     named = device_argument(node)
     if named is not None:
-        return _device_named(named, call)
+        return device_named(named, call)
     base = node.func.value if isinstance(node.func, ast.Attribute) else None
     match kind_of(node), node.func:
         case "created", _:
@@ -91,7 +91,7 @@ def _of_a_call(node: ast.Call, call: Call) -> str:
             return "cpu"
         case "moved", ast.Attribute(attr=move, value=moved):
             if node.args:
-                return _device_named(node.args[0], call)
+                return device_named(node.args[0], call)
             return "cuda:0" if move == "cuda" else expected_device(moved, call)
     helper = function_of(node.func, call)
     if helper is not None and _makes_by_default(helper):
@@ -166,11 +166,11 @@ def _of_sides(nodes: list[ast.expr], call: Call) -> str:
     return next((side for side in sides if side not in ("", "cpu")), next(filter(None, sides), ""))
 
 
-def _device_named(node: ast.expr, call: Call) -> str:
+def device_named(node: ast.expr, call: Call) -> str:
     """Return the device that an expression names: text, a number, a torch.device, the `.device` of a tensor."""
-    if isinstance(node, ast.Attribute) and node.attr == "device":
-        return expected_device(node.value, call)
     named = value(node, call)
+    if named is MISSING and isinstance(node, ast.Attribute) and node.attr == "device":
+        return expected_device(node.value, call)
     if objects.is_tensor(named):
         return objects.device(named)
     if type(named) is int:

@@ -9,6 +9,7 @@ from samedevice.introspect.expressions import parsed, text_of
 from samedevice.introspect.frames import Call, scope
 from samedevice.introspect.namespaces import globals_of
 from samedevice.introspect.origins import find_origin
+from samedevice.introspect.returned import Returned
 from samedevice.introspect.values import value
 from samedevice.placement.holders import Holder
 
@@ -85,6 +86,7 @@ def is_in_forward(evidence: Evidence, within: Call | None = None) -> bool:
     """Tell whether a module's own code is running; with `within`, whether it calls that frame, or is it."""
     calls = evidence.failure.user_calls
     if within is not None:
+        within = within.live if isinstance(within, Returned) else within
         calls = calls[calls.index(within) :] if within in calls else []
     return any(objects.is_module(call.method_of) for call in calls)
 

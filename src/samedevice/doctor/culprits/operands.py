@@ -8,6 +8,7 @@ from typing import Any
 from samedevice.catalog import load
 from samedevice.doctor.culprits.expected_device import expected_device, is_told_by_source, receiver
 from samedevice.doctor.culprits.failure import Failure
+from samedevice.doctor.culprits.provenance import written_call, written_for
 from samedevice.doctor.edits import Change
 from samedevice.introspect import objects
 from samedevice.introspect.expressions import parsed
@@ -194,9 +195,41 @@ def wants_cpu(failure: Failure) -> bool:
     """
     local = [call for call in failure.user_calls if "device" in call.locals and call.function != "<module>"]
     chosen = [call for call in local or failure.user_calls if not _is_read_from_a_tensor("device", call)]
-    values = [value(parsed(name), call) for call in chosen for name in DEVICE_NAMES]
+    values = [value(parsed(name), call) for call in chosen for name in DEVICE_NAMES if _is_chosen(name, call, failure)]
     devices = [str(device) for device in values if type(device) is str or objects.is_device(device)]
-    return bool(devices) and set(devices) == {"cpu"}
+    return bool(devices) and set(devices) == {"cpu"} and not any(map(_names_an_accelerator, failure.user_calls))
+
+
+def _names_an_accelerator(call: Call) -> bool:
+    """Tell whether a function has a variable such as `dev` that names a device other than the CPU."""
+    named = [known for name, known in call.locals.items() if "dev" in name.lower() and call.function != "<module>"]
+    return any((type(each) is str or objects.is_device(each)) and str(each)[:3] not in ("cpu", "") for each in named)
+
+
+def _is_chosen(name: str, call: Call, failure: Failure) -> bool:
+    """Tell whether a variable says where the program runs.
+
+    A default that nobody passed does not beside an argument that is elsewhere, and no attribute that the module left.
+    """
+    if name == "device" and call.scope is not None and find_origin(name, call.scope, call.line).kind == "argument":
+        outer = written_call(call, failure) if _is_given_what_is_elsewhere(call) else None
+        return outer is None or written_for(name, call, outer[0]) is not None or _unpacks(outer[0])
+    if name == "self.device" and objects.is_module(call.method_of):
+        there = {objects.device(tensor) for tensor in objects.parameters(call.method_of)}
+        return not there or "cpu" in there
+    return True
+
+
+def _is_given_what_is_elsewhere(call: Call) -> bool:
+    code = call.frame.f_code
+    given = [call.locals.get(name) for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]]
+    return any(objects.is_tensor(argument) and objects.device(argument) != "cpu" for argument in given)
+
+
+def _unpacks(written: ast.Call) -> bool:
+    """Tell whether a call may pass an argument by `*` or `**`."""
+    is_starred = any(isinstance(node, ast.Starred) for node in written.args)
+    return is_starred or any(keyword.arg is None for keyword in written.keywords)
 
 
 def _is_read_from_a_tensor(name: str, call: Call) -> bool:

@@ -17,6 +17,7 @@ from samedevice.introspect.frames import Call
 from samedevice.introspect.objects import MISSING
 from samedevice.introspect.origins import Origin, device_argument, find_origin, gives, kind_of
 from samedevice.introspect.outside import given_outside, is_from_outside
+from samedevice.introspect.returned import Returned
 from samedevice.introspect.values import value
 
 # These files pass their arguments on as they are, between a call and the function that it runs.
@@ -68,6 +69,8 @@ def follow(tensor: Any, name: str, call: Call, failure: Failure) -> Provenance:
             origin = find_origin(root, call.scope, line, failed, functools.partial(did_not_run, call=call))
             if _is_unknown(origin) and is_from_outside(root, call):
                 return _from_outside(name, root, call, frames)
+        if (before := _before_what_did_not_run(origin, name, tensor, call)) is not None:
+            origin, line, failed = before, origin.statement.lineno, origin.statement  # type: ignore[union-attr, assignment]
         if isinstance(origin.statement, ast.stmt) and (earlier := _earlier_name(origin, tensor, call)):
             name, line, failed = earlier, origin.statement.lineno, origin.statement
             continue
@@ -98,6 +101,24 @@ def _did_not_give(name: str, tensor: Any, call: Call, node: ast.AST) -> bool:
     if found is None or found.kind != "moved" or found.value is None or not objects.is_tensor(tensor):
         return False
     return expected_device(found.value, call) not in ("", objects.device(tensor))
+
+
+def _before_what_did_not_run(origin: Origin, name: str, tensor: Any, call: Call) -> Origin | None:
+    """Return what had given a name its value before a condition, if the statement in it puts a tensor elsewhere.
+
+    Then the condition did not hold: `if not torch.is_tensor(x): x = torch.tensor(x, device=self.device)`.
+    """
+    statement, device = origin.statement, objects.device(tensor) if objects.is_tensor(tensor) else ""
+    if origin.kind not in ("created", "moved") or not device or origin.value is None or call.scope is None:
+        return None
+    there = expected_device(origin.value, call)
+    conditions = [node for node in ast.walk(call.scope) if isinstance(node, ast.If)]
+    is_in_one = any(node is statement for condition in conditions for node in ast.walk(condition))
+    if there in ("", device) or not is_in_one or not isinstance(statement, ast.stmt):
+        return None
+    before = find_origin(name, call.scope, statement.lineno, statement)
+    above = getattr(before.statement, "lineno", 0)
+    return before if before.kind == "argument" or 0 < above < statement.lineno else None
 
 
 def _is_unknown(origin: Origin) -> bool:
@@ -135,7 +156,10 @@ def _same_argument(
 ) -> tuple[ast.expr, Call, str] | None:
     """Find the expression that a caller passes for an argument, in the call that ran its function."""
     for caller in callers:
-        if _passes_on(call, caller, failure) and (node := _passed_for(root, call, caller)) is not None:
+        written = caller.node
+        if not isinstance(written, ast.Call) or not _passes_on(call, caller, failure):
+            continue
+        if (node := written_for(root, call, written)) is not None:
             passed = value(node, caller)
             both = objects.is_tensor(passed) and objects.is_tensor(tensor)
             if not (both and objects.device(passed) != objects.device(tensor)):
@@ -166,19 +190,26 @@ def _passes_on(call: Call, caller: Call, failure: Failure) -> bool:
     return all(frame.file.endswith(_PASS_ON) for frame in between)
 
 
-def _passed_for(name: str, call: Call, caller: Call) -> ast.expr | None:
-    """Return the expression that a caller passes for the argument `name`."""
-    if not isinstance(caller.node, ast.Call):
-        return None
-    for keyword in caller.node.keywords:
+def written_call(call: Call, failure: Failure) -> tuple[ast.Call, Call] | None:
+    """Find how a call was written, and the call whose code that is; None where it is not known."""
+    if isinstance(call, Returned):
+        return (call.written, call.caller) if call.written is not None else None
+    frames = failure.calls[: failure.calls.index(call)] if call in failure.calls else []
+    caller = next((frame for frame in reversed(frames) if not frame.file.endswith(_PASS_ON)), None)
+    return (caller.node, caller) if caller is not None and isinstance(caller.node, ast.Call) else None
+
+
+def written_for(name: str, call: Call, written: ast.Call) -> ast.expr | None:
+    """Return the expression that stands for the argument `name` in how a call was written."""
+    for keyword in written.keywords:
         if keyword.arg == name:
             return keyword.value
     code = call.frame.f_code
     arguments = list(code.co_varnames[: code.co_argcount])
-    if name not in arguments or any(isinstance(node, ast.Starred) for node in caller.node.args):
+    if name not in arguments or any(isinstance(node, ast.Starred) for node in written.args):
         return None
     position = arguments.index(name) - (call.method_of is not None)
-    return caller.node.args[position] if 0 <= position < len(caller.node.args) else None
+    return written.args[position] if 0 <= position < len(written.args) else None
 
 
 def _from_outside(name: str, root: str, call: Call, frames: list[Call]) -> Provenance:
