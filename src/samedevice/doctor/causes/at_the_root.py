@@ -14,6 +14,7 @@ from samedevice.doctor.causes.rewriting import statement_with, with_argument
 from samedevice.doctor.causes.wanted_device import device_in_scope
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.provenance import Provenance, written_call, written_for
+from samedevice.doctor.culprits.writes import is_written_in
 from samedevice.doctor.edits import Change, Source
 from samedevice.introspect import objects
 from samedevice.introspect.expressions import parsed
@@ -26,6 +27,8 @@ def at_the_root(evidence: Evidence) -> Change | None:
     """Write the lines for all roots of a tensor; None where another line is better, or a device is not known there."""
     if not any(_is_far(root, evidence) for root in evidence.roots):
         return None
+    if evidence.is_between_gpus and is_written_in(evidence.call, evidence.expression.text):
+        return None  # it is where the program wants it, so what is written to it comes there
     changes = [next(_changes(root, evidence), None) for root in evidence.roots]
     known = [change for change in changes if change is not None and change.parts]
     return functools.reduce(operator.add, known) if len(known) == len(changes) else None
