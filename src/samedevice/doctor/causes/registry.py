@@ -15,10 +15,12 @@ import functools
 import importlib
 import operator
 import pkgutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from samedevice.doctor.ahead.rest import read_ahead
+from samedevice.doctor.causes.next_failures import created_behind, left_behind, moved_with
 from samedevice.doctor.causes.order import CLAIMS, DETECTIONS
 from samedevice.doctor.causes.rewriting import moved_in_line, moved_there
 from samedevice.doctor.causes.siblings import siblings
@@ -103,12 +105,18 @@ class Cause:
         return replace(change, text=Source.of_call(evidence.call).named(change.text))
 
     def _with_the_next(self, evidence: Evidence) -> Change:
-        if evidence.operand.change is not None:
-            return evidence.operand.change
-        change = self._change_of(evidence)
-        if self.is_alone:
-            return change
-        return functools.reduce(operator.add, map(self._change_of, siblings(evidence)), change)
+        change = evidence.operand.change or self._change_of(evidence)
+        return functools.reduce(operator.add, self._next(evidence, change), change)
+
+    def _next(self, evidence: Evidence, change: Change) -> Iterator[Change]:
+        """Yield the changes of what would fail next."""
+        alike = list(siblings(evidence)) if evidence.operand.change is None and not self.is_alone else []
+        ahead = read_ahead(evidence, moved_with(evidence)) if change.parts else None
+        yield from (self._change_of(found) for found in alike if ahead is None or not ahead.is_kept(found.operand.tensor))
+        if ahead is not None:
+            for found in left_behind(evidence, alike, ahead):
+                yield (detected(found) or self)._change_of(found)
+            yield from created_behind(evidence, ahead)
 
     def _change_of(self, evidence: Evidence) -> Change:
         """Write the line to change for one tensor alone."""

@@ -1,0 +1,83 @@
+"""Where tensors of two devices would meet, which of them the culprit's kind is, and which have a reason to stay."""
+
+import ast
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from samedevice.doctor.ahead.seen import PLAIN, UNKNOWN, Meeting, Place, Root, Seen, parts
+from samedevice.introspect import objects
+
+
+class Meetings:
+    """What the reading has found.
+
+    Attributes:
+        here: the device that the culprit is on.
+        wanted: the device where it is wanted.
+        found: the meetings, in the order in which they would fail.
+        is_sure: whether the lines that are read do run with these devices: not so in `if x.is_cuda:`.
+    """
+
+    def __init__(self, here: str, wanted: str, healed: Iterable[Any]) -> None:
+        self.here, self.wanted = here, wanted
+        self.found: list[Meeting] = []
+        self.is_sure = True
+        self._healed = set(map(id, healed))
+        self._stay: set[int] = set()
+
+    def heal(self, things: Iterable[Any]) -> None:
+        """Take tensors, or the expressions that create them, for moved to the wanted device from now on."""
+        self._healed.update(map(id, things))
+
+    def keep(self, seen: Seen) -> None:
+        """Note that what put a value where it is has a reason to stay there: it goes to NumPy, or is moved below."""
+        self._stay.update(map(_key, seen.roots))
+
+    def is_kept(self, thing: Any) -> bool:
+        """Tell whether a tensor, or an expression, has such a reason."""
+        return id(thing) in self._stay
+
+    def now(self, seen: Seen) -> Seen:
+        """Return a value as it is once all that was found is moved."""
+        if seen.device != self.here or not seen.roots:
+            return seen
+        left = tuple(root for root in seen.roots if _key(root) not in self._healed)
+        return replace(seen, roots=left) if left else replace(seen, device=self.wanted)
+
+    def meet(self, operands: list[tuple[ast.expr, Seen]], statement: ast.stmt | None, place: Place) -> Seen:
+        """Let an operation's operands meet, and return its result."""
+        flat = [(node, self.now(part)) for node, seen in operands for part in parts(seen, node, place)]
+        there = [node for node, seen in flat if seen.device == self.wanted]
+        left = [(node, seen) for node, seen in flat if seen.device == self.here and not seen.may_be_number]
+        for node, seen in left if there and statement is not None else ():
+            self._note(node, seen, there[0], statement, place)
+        if there:
+            may_be_number = all(seen.may_be_number for _, seen in flat)
+            return Seen(device=self.wanted, may_be_number=may_be_number)
+        is_known = all(seen.device or seen.is_plain or seen.items is not None for _, seen in operands)
+        if not is_known or len({seen.device for _, seen in flat}) > 1:
+            return UNKNOWN
+        if not flat:
+            return PLAIN
+        roots = tuple(dict.fromkeys(root for _, seen in flat for root in seen.roots))
+        may_be_number = all(seen.may_be_number for _, seen in flat)
+        return Seen(device=flat[0][1].device, roots=roots, may_be_number=may_be_number)
+
+    def _note(
+        self, node: ast.expr, seen: Seen, other: ast.expr | None, statement: ast.stmt | None, place: Place
+    ) -> None:
+        if not self.is_sure or statement is None:
+            return
+        self.found.append(Meeting(seen.roots, node, other, statement, place))
+        self._healed.update(map(_key, seen.roots))
+
+    def note_alone(self, tensor: Any, node: ast.expr, statement: ast.stmt | None, place: Place) -> None:
+        """Note a tensor that meets others which have no expression: a parameter and the optimizer's state of it."""
+        root = Root(tensor, node, place)
+        if id(tensor) not in self._healed:
+            self._note(node, Seen(tensor, self.here, (root,)), None, statement, place)
+
+
+def _key(root: Root) -> int:
+    return id(root.node if root.tensor is None else root.tensor)
