@@ -1,6 +1,7 @@
 """What PyTorch's own functions, methods and layers do with devices: create, move, meet, or keep them."""
 
 import ast
+import sys
 import types
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ from samedevice.doctor.ahead.meetings import Meetings
 from samedevice.doctor.ahead.seen import PLAIN, UNKNOWN, Place, Root, Seen, named_by, of_live
 from samedevice.doctor.culprits.expected_device import default_device
 from samedevice.introspect import classes, objects
-from samedevice.introspect.libraries import is_torch
+from samedevice.introspect.libraries import is_ours, is_torch
 from samedevice.introspect.namespaces import plain
 from samedevice.introspect.origins import creates, decided_by
 from samedevice.placement.holders import held_by_optimizer
@@ -20,6 +21,7 @@ Operands = list[tuple[ast.expr, Seen]]
 _WANT_THE_CPU = ("pack_padded_sequence",)
 _MAY_DIFFER = ("ctc_loss", "copy_", "bincount", "multinomial", "einsum")
 _REDUCE = ("sum", "mean", "max", "min", "prod", "norm", "std", "var", "any", "all", "squeeze", "median", "item", "dot")
+_WIDEN = ("unsqueeze", "view", "reshape", "expand", "repeat", "flatten")
 _SCALARS = ("tensor", "as_tensor", "asarray", "scalar_tensor")
 _MAY_BE_MIXED = ("CTCLoss", "DataParallel", "DistributedDataParallel", "EmbeddingBag", "Module")
 
@@ -30,9 +32,10 @@ def is_of_torch(node: ast.expr, function: object, owner: Seen) -> bool:
         name = objects.attributes(owner.value).get("__name__", "")
         return type(name) is str and name.partition(".")[0] == "torch"
     if type(function) is types.FunctionType:
-        return any(is_torch(plain(inner.__code__.co_filename)) for inner in classes.wrapped(function))
-    held_by = function.__self__ if type(function) is types.BuiltinFunctionType else None
-    return isinstance(node, ast.Name) and type(held_by) is type and classes.module(held_by).startswith("torch")
+        files = [plain(inner.__code__.co_filename) for inner in classes.wrapped(function)]
+        return any(is_torch(file) or is_ours(file) for file in files)  # ours stands in for PyTorch's
+    is_builtin = isinstance(node, ast.Name) and type(function) is types.BuiltinFunctionType
+    return is_builtin and objects.attributes(sys.modules["torch"]).get(function.__name__) is function  # type: ignore[attr-defined]
 
 
 def of_function(node: ast.Call, name: str, given: Operands, named: Operands, found: Meetings, at: "At") -> Seen:
@@ -86,7 +89,8 @@ def _like_the_first(name: str, operands: Operands, found: Meetings) -> Seen:
     if not tensors:
         return next((seen for _, seen in operands if seen.items is not None), UNKNOWN)
     there = next((seen for seen in tensors if seen.device == found.wanted), tensors[0])
-    may_be_number = there.may_be_number or (name in _REDUCE and len(operands) < 2)
+    is_reduced = name in _REDUCE and len(operands) < 2
+    may_be_number = is_reduced or (there.may_be_number and name not in _WIDEN)
     return Seen(device=there.device, roots=there.roots, may_be_number=may_be_number)
 
 

@@ -119,10 +119,11 @@ class Reader:
     def _Starred(self, node: ast.Starred, place: Place) -> Seen:
         return self.read(node.value, place)
 
-    def _Tuple(self, node: ast.Tuple | ast.List, place: Place) -> Seen:
+    def _Tuple(self, node: ast.Tuple, place: Place) -> Seen:
         return Seen(items=tuple(self.read(item, place) for item in node.elts))
 
-    _List = _Tuple
+    def _List(self, node: ast.List, place: Place) -> Seen:
+        return Seen(items=tuple(self.read(item, place) for item in node.elts), is_list=True)
 
     def _Slice(self, node: ast.Slice, place: Place) -> Seen:
         self._other(node, place)
@@ -131,13 +132,15 @@ class Reader:
     def _BinOp(self, node: ast.BinOp, place: Place) -> Seen:
         left, right = self.read(node.left, place), self.read(node.right, place)
         if left.items is not None or right.items is not None:
-            return Seen(items=(*(left.items or ()), *(right.items or ())))
+            return Seen(items=(*(left.items or ()), *(right.items or ())), is_list=left.is_list or right.is_list)
         return self.found.meet([(node.left, left), (node.right, right)], self.statement, place)
 
     def _Compare(self, node: ast.Compare, place: Place) -> Seen:
         sides = [(side, self.read(side, place)) for side in (node.left, *node.comparators)]
         if any(isinstance(op, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for op in node.ops):
             return PLAIN
+        if all(type(seen.value) in (bool, int, float, str) for _, seen in sides) and len(sides) == 2:
+            return _compared(sides[0][1].value, node.ops[0], sides[1][1].value)
         return self.found.meet(sides, self.statement, place)
 
     def _BoolOp(self, node: ast.BoolOp, place: Place) -> Seen:
@@ -189,7 +192,7 @@ class Reader:
             self.assign(generator.target, self.an_item(self.read(generator.iter, place), generator.iter, place), place)
         item = self.read(node.elt, place)
         place.env = before
-        return Seen(items=(item,))
+        return Seen(items=(item,), is_list=True)
 
     _GeneratorExp = _ListComp
 
@@ -205,6 +208,9 @@ class Reader:
             return of_function(node, name, [(node.func.value, owner), *given], named, self.found, at)
         if function is not MISSING and is_of_torch(node.func, function, owner):
             return of_function(node, name, given, named, self.found, at) if name != "device" else given[0][1]
+        if name in ("append", "insert") and owner.items is not None and isinstance(node.func, ast.Attribute) and given:
+            self.assign(node.func.value, Seen(items=(*owner.items, given[-1][1]), is_list=True), place)
+            return PLAIN
         if objects.is_module(function):
             return self._module(function, node, given, named, place)
         if objects.is_optimizer(owner.value) and name == "step":
@@ -215,6 +221,8 @@ class Reader:
         if isinstance(node.func, ast.Attribute) and objects.is_one_of(owner.value, dict) and given:
             held = objects.item(owner.value, given[0][1].value)
             return of_live(held, node, place) if name in ("get", "pop") and held is not MISSING else UNKNOWN
+        if objects.is_module(owner.value) and name == "parameters":
+            return Seen(items=tuple(of_live(tensor, node, place) for tensor in objects.parameters(owner.value)[:1]))
         if (found := self._functions(node, function, owner)) is not None:
             return self._result(found[0], found[1], node, given, named, place)
         return UNKNOWN
@@ -330,6 +338,13 @@ class Reader:
         return of_live(held, node, place) if held is not MISSING else UNKNOWN
 
 
+def _compared(left: Any, op: ast.cmpop, right: Any) -> Seen:
+    """Compare two values of Python's own types."""
+    if not isinstance(op, (ast.Eq, ast.NotEq)):
+        return PLAIN
+    return Seen((left == right) == isinstance(op, ast.Eq), is_plain=True)
+
+
 def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
@@ -341,7 +356,12 @@ def _body(tree: ast.AST) -> list[ast.stmt]:
 
 
 def _bind(
-    inner: Place, function: types.FunctionType, itself: Seen | None, node: ast.Call, given: list[Seen], named: list[Seen]
+    inner: Place,
+    function: types.FunctionType,
+    itself: Seen | None,
+    node: ast.Call,
+    given: list[Seen],
+    named: list[Seen],
 ) -> None:
     """Give a function's arguments their values."""
     code = function.__code__
@@ -363,4 +383,3 @@ def _bind(
             inner.env[keyword.arg] = seen
         elif keyword.arg is None:
             inner.env.update(dict.fromkeys(set(names) - {names[0] if itself else ""}, UNKNOWN))
-

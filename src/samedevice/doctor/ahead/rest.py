@@ -29,7 +29,9 @@ def read_ahead(evidence: Evidence, healed: Iterable[Any]) -> Meetings:
     if evidence.operand.tensor is None and evidence.operand.call in calls:
         reader.known[id(node)] = there
         found.heal([node])
-    places = [Place(call.frame.f_code, call.globals, call.locals, call.scope) for call in calls if call.scope is not None]
+    places = [
+        Place(call.frame.f_code, call.globals, call.locals, call.scope) for call in calls if call.scope is not None
+    ]
     try:
         for number, (call, place) in enumerate(zip(calls, places, strict=False)):
             result = _rest_of(call, reader, place)
@@ -59,13 +61,13 @@ def _rest_of(call: Call, reader: Statements, place: Place) -> Seen:
 
 def _read_what_ran(way: list[tuple[list[ast.stmt], ast.stmt]], reader: Statements, place: Place) -> None:
     """Read the statements above the failing one for what they say of tensors that are to stay where they are."""
-    reader.found.is_sure, before = False, dict(place.env)
+    reader.found.is_past, before = True, dict(place.env)
     for block, statement in way:
         for above in block:
             if above is statement:
                 break
             reader.run_one(above, place)
-    reader.found.is_sure, place.env = True, before
+    reader.found.is_past, place.env = False, before
     place.returned.clear()
 
 

@@ -62,6 +62,7 @@ class Seen:
         is_plain: whether it is certainly no tensor.
         may_be_number: whether it may be a tensor without dimensions, which may be on the CPU beside others.
         items: the items of a tuple, a list or a generator that is not there yet.
+        is_list: whether the items are those of a list, which may have more of the same.
         named: of a `torch.device` or its name, the device.
     """
 
@@ -71,6 +72,7 @@ class Seen:
     is_plain: bool = False
     may_be_number: bool = False
     items: tuple["Seen", ...] | None = None
+    is_list: bool = False
     named: str = ""
 
 
@@ -127,7 +129,9 @@ def joined(one: Seen, other: Seen) -> Seen:
         return one
     if one.is_plain and other.is_plain:
         return PLAIN
-    if one.items is not None and other.items is not None and len(one.items) == len(other.items):
+    if one.items is not None and other.items is not None:
+        if one.is_list or len(one.items) != len(other.items):
+            return Seen(items=tuple(dict.fromkeys((*one.items, *other.items))), is_list=True)
         return Seen(items=tuple(map(joined, one.items, other.items)))
     if one.device and one.device == other.device:
         may_be_number = one.may_be_number or other.may_be_number
@@ -156,4 +160,9 @@ def as_of(seen: Seen, inner: Place, node: ast.expr, place: Place) -> Seen:
     if seen.items is not None:
         return replace(seen, items=tuple(as_of(item, inner, node, place) for item in seen.items))
     here = Root(None, node, place)
-    return replace(seen, roots=tuple(dict.fromkeys(here if root.place is inner and root.tensor is None else root for root in seen.roots)))
+    return replace(
+        seen,
+        roots=tuple(
+            dict.fromkeys(here if root.place is inner and root.tensor is None else root for root in seen.roots)
+        ),
+    )

@@ -68,14 +68,21 @@ class Statements(Reader):
             base, key = self.read(target.value, place), self.read(target.slice, place)
             if base.device:
                 operands = [(target.value, base), (value, seen)]
-                self.found.meet([*operands, (target.slice, key)] if key.device == self.found.wanted else operands,
-                                self.statement, place)
+                self.found.meet(
+                    [*operands, (target.slice, key)] if key.device == self.found.wanted else operands,
+                    self.statement,
+                    place,
+                )
                 return
         self.assign(target, seen, place)
 
     def _augment(self, statement: ast.AugAssign, place: Place) -> None:
         target = statement.target
         before, new = self.read(target, place), self.read(statement.value, place)
+        if before.items is not None or new.items is not None:
+            items = (*(before.items or ()), *(new.items or ()))
+            self.assign(target, Seen(items=items, is_list=before.is_list), place)
+            return
         result = self.found.meet([(target, before), (statement.value, new)], statement, place)
         if not isinstance(target, ast.Subscript):
             self.assign(target, result, place)
@@ -124,4 +131,3 @@ def _is_new(root: Root, place: Place) -> bool:
 
 def _asks_for_a_device(test: ast.expr) -> bool:
     return any(isinstance(node, ast.Attribute) and node.attr in _ASK_FOR_A_DEVICE for node in ast.walk(test))
-

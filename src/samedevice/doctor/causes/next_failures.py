@@ -36,24 +36,40 @@ def moved_with(evidence: Evidence) -> Iterator[Any]:
         yield from objects.parameters(module) if objects.is_module(module) else ()
 
 
-def left_behind(evidence: Evidence, known: Iterable[Evidence], ahead: Meetings) -> Iterator[Evidence]:
-    """Gather what is known of each tensor that is there already and that a later line would find in the wrong place."""
-    seen = {each.expression.text for each in (evidence, *known)}
-    left = [root for _, root in _roots(ahead) if root.tensor is not None and not ahead.is_kept(root.tensor)]
-    for root in left:
+def left_behind(
+    evidence: Evidence, known: Iterable[Evidence], ahead: Meetings
+) -> Iterator[tuple[Evidence, Change | None]]:
+    """Gather what is known of each tensor that is there already and that a later line would find in the wrong place.
+
+    With each comes the change of the line in which it would be found there.
+    """
+    texts = {each.expression.text for each in (evidence, *known)}
+    left = [(meeting, root) for meeting, root in _roots(ahead) if root.tensor is not None]
+    left = [(meeting, root) for meeting, root in left if not ahead.is_kept(root.tensor)]
+    for _, root in left:
         evidence.failure.want(root.tensor)
-    for root in left:
-        frames = [call for call in evidence.failure.user_calls if call.locals is root.place.locals]
-        call = frames[0] if frames else evidence.failure.user_call
-        is_its_name = value(root.node, call) is root.tensor
-        argument = Argument(root.node if is_its_name else ast.Name("tensor", ast.Load()), root.tensor)
-        operand = Operand(root.tensor, objects.device(root.tensor), call, argument)
-        found = gather(operand, [operand, *evidence.other_operands], evidence.failure, evidence.likely_causes)
-        if found.expression.text in seen or not _stands_for_it(found):
-            continue
-        seen.add(found.expression.text)
-        if not evidence.is_between_gpus or found.origin.kind in ("created", "moved"):
-            yield found
+    for meeting, root in left:
+        found = _gathered(root, evidence)
+        if found is not None and found.expression.text not in texts:
+            texts.add(found.expression.text)
+            if not evidence.is_between_gpus or found.origin.kind in ("created", "moved"):
+                yield found, _moved_there(evidence, meeting)
+
+
+def _gathered(root: Root, evidence: Evidence) -> Evidence | None:
+    """Gather what is known of a tensor, in the frame where it was read; None where no name stands for it."""
+    frames = [call for call in evidence.failure.user_calls if call.locals is root.place.locals]
+    call = frames[0] if frames else evidence.failure.user_call
+    is_its_name = bool(frames) and value(root.node, call) is root.tensor
+    argument = Argument(root.node if is_its_name else ast.Name("tensor", ast.Load()), root.tensor)
+    operand = Operand(root.tensor, objects.device(root.tensor), call, argument)
+    found = gather(operand, [operand, *evidence.other_operands], evidence.failure, evidence.likely_causes)
+    if _stands_for_it(found):
+        return found
+    for frame in evidence.failure.user_calls:
+        if value(found.expression.node, frame) is found.operand.tensor:
+            return replace(found, call=frame)  # what holds it is named there
+    return replace(found, expression=Expression.of(root.node), call=call) if is_its_name else None
 
 
 def _stands_for_it(found: Evidence) -> bool:
@@ -102,10 +118,9 @@ def _moved_there(evidence: Evidence, meeting: Meeting) -> Change | None:
         return None
     source = Source.of(meeting.place.code, meeting.place.globals)
     new = text_of(moved_to(meeting.node, device, call))
-    if isinstance(meeting.node, ast.Name) and (above := source.above(meeting.statement, f"{meeting.node.id} = {new}")):
-        return Change(f"{meeting.node.id} = {new}", above)
-    brackets = isinstance(meeting.node, (ast.Call, ast.Attribute, ast.Name, ast.Subscript))
-    new = new if brackets else text_of(moved_to(meeting.node, device, call))
+    is_local = isinstance(meeting.node, ast.Name) and meeting.node.id in meeting.place.code.co_varnames
+    if is_local and (above := source.above(meeting.statement, f"{text_of(meeting.node)} = {new}")):
+        return Change(f"{text_of(meeting.node)} = {new}", above)
     return Change(new, source.replaced(meeting.node, new))
 
 
@@ -130,6 +145,3 @@ def _call_at(place: Place, line: int, statement: ast.stmt, meeting: Meeting, evi
     call = Call(frame, 0, line)  # type: ignore[arg-type]
     call.__dict__.update(scope=place.scope, statement=statement, node=None, locals=names, globals=place.globals)
     return call
-
-
-__all__ = ["Expression", "created_behind", "left_behind", "moved_with"]

@@ -112,10 +112,14 @@ class Cause:
         """Yield the changes of what would fail next."""
         alike = list(siblings(evidence)) if evidence.operand.change is None and not self.is_alone else []
         ahead = read_ahead(evidence, moved_with(evidence)) if change.parts else None
-        yield from (self._change_of(found) for found in alike if ahead is None or not ahead.is_kept(found.operand.tensor))
+        alike = [found for found in alike if ahead is None or not ahead.is_kept(found.operand.tensor)]
+        changes = [(found, self._change_of(found)) for found in alike]
+        yield from (change for _, change in changes)
         if ahead is not None:
-            for found in left_behind(evidence, alike, ahead):
-                yield (detected(found) or self)._change_of(found)
+            known = [found for found, change in changes if change.parts]
+            for found, there in left_behind(evidence, known, ahead):
+                own = (detected(found) or self)._change_of(found)
+                yield own if own.parts or there is None else there
             yield from created_behind(evidence, ahead)
 
     def _change_of(self, evidence: Evidence) -> Change:

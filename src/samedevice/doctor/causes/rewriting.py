@@ -42,7 +42,8 @@ def moved_there(evidence: Evidence) -> Change:
                 return Change(f"{evidence.origin_name} = {new}", Source.of_call(call).replaced(created, new))
         elif statement is None and text_of(created) == evidence.expression.text:
             return in_line(evidence, created_on(created, device, call))
-    device = device_at(evidence, evidence.call, evidence.call.line)
+    line = evidence.taken_in.lineno if evidence.taken_in is not None else evidence.call.line
+    device = device_at(evidence, evidence.call, line)
     moved = evidence.expression.node
     if isinstance(moved, ast.Call) and origins.called(moved) in ("to", "cuda") and not evidence.call.in_library:
         return in_line(evidence, created_on(moved, device, evidence.call))

@@ -179,4 +179,14 @@ def _has_value(name: str, call: Call, line: int) -> bool:
         return False  # it stands for something else by now
     if origin.kind == "argument":
         return True
-    return origin.statement is not None and (getattr(origin.statement, "lineno", None) or 0) < line
+    is_above = origin.statement is not None and (getattr(origin.statement, "lineno", None) or 0) < line
+    return is_above and not _is_in_another_branch(origin.statement, line, call.scope)
+
+
+def _is_in_another_branch(statement: ast.AST | None, line: int, scope: ast.AST) -> bool:
+    """Tell whether a statement is in a branch of an `if` that ends above a line: it may not have run."""
+    return any(
+        any(inner is statement for inner in ast.walk(node))
+        for node in ast.walk(scope)
+        if isinstance(node, ast.If) and (node.end_lineno or 0) < line
+    )
