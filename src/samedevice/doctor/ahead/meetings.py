@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 from samedevice.doctor.ahead.seen import PLAIN, UNKNOWN, Meeting, Place, Root, Seen, parts
-from samedevice.introspect import objects
 from samedevice.introspect.origins import called, is_move
 
 

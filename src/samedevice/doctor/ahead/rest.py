@@ -1,11 +1,11 @@
-"""The frames of a failure, read from their failing lines on, innermost first: what would fail once the culprit moves."""
+"""The frames of a failure, read from their failing lines on, innermost first."""
 
 import ast
 from collections.abc import Iterable
 from typing import Any
 
 from samedevice.doctor.ahead.meetings import Meetings
-from samedevice.doctor.ahead.reading import Enough
+from samedevice.doctor.ahead.reading import TooLongError
 from samedevice.doctor.ahead.seen import Place, Seen, as_of, one_of
 from samedevice.doctor.ahead.statements import Statements
 from samedevice.doctor.culprits.evidence import Evidence
@@ -38,7 +38,7 @@ def read_ahead(evidence: Evidence, healed: Iterable[Any]) -> Meetings:
             outer = calls[number + 1].node if number + 1 < len(places) else None
             if isinstance(outer, ast.expr):
                 reader.known[id(outer)] = as_of(result, place, outer, places[number + 1])
-    except Enough:
+    except TooLongError:
         pass
     return found
 

@@ -3,22 +3,18 @@
 import ast
 from dataclasses import replace
 
-from samedevice.doctor.ahead.reading import Reader
-from samedevice.doctor.ahead.seen import UNKNOWN, Place, Root, Seen, joined
-from samedevice.introspect.objects import MISSING
+from samedevice.doctor.ahead.calls import Calls
+from samedevice.doctor.ahead.seen import UNKNOWN, Place, Root, Seen, joined, of_live
 
 _ASK_FOR_A_DEVICE = ("device", "is_cuda", "is_available", "cuda", "cpu", "get_device")
 
 
-class Statements(Reader):
+class Statements(Calls):
     """Reads the statements of functions."""
 
     def run_body(self, body: list[ast.stmt], place: Place) -> bool:
         """Read statements in their order; tell whether the last one that runs leaves them."""
-        for statement in body:
-            if self.run_one(statement, place):
-                return True
-        return False
+        return any(self.run_one(statement, place) for statement in body)
 
     def run_one(self, statement: ast.stmt, place: Place) -> bool:
         """Read one statement; tell whether it leaves those around it."""
@@ -42,13 +38,8 @@ class Statements(Reader):
                 self.read(value, place)
             case ast.If():
                 return self._branches(statement, place)
-            case ast.For(target=target, iter=over, body=body, orelse=orelse):
-                self.assign(target, self.an_item(self.read(over, place), over, place), place)
-                self.run_body(body, place)
-                return self.run_body(orelse, place)
-            case ast.While(test=test, body=body):
-                self.read(test, place)
-                self.run_body(body, place)
+            case ast.For() | ast.While():
+                return self._loop(statement, place)
             case ast.With(items=items, body=body):
                 for item in items:
                     self.read(item.context_expr, place)
@@ -61,6 +52,16 @@ class Statements(Reader):
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                 place.env[name] = UNKNOWN
         return False
+
+    def _loop(self, statement: ast.For | ast.While, place: Place) -> bool:
+        """Read the body of a loop once, for the first item."""
+        if isinstance(statement, ast.For):
+            over = statement.iter
+            self.assign(statement.target, self.an_item(self.read(over, place), over, place), place)
+        else:
+            self.read(statement.test, place)
+        self.run_body(statement.body, place)
+        return self.run_body(statement.orelse, place)
 
     def _give(self, target: ast.expr, seen: Seen, value: ast.expr, place: Place) -> None:
         """Assign; at an index of a tensor, the new value meets the tensor."""
@@ -104,14 +105,16 @@ class Statements(Reader):
             place.env = after
         elif not is_left:
             names = {*after, *place.env}
-            place.env = {name: _both(name, after, place.env) for name in names}
+            place.env = {name: _both(name, after, place) for name in names}
         return is_left and other_is_left
 
 
-def _both(name: str, one: dict[str, Seen], other: dict[str, Seen]) -> Seen:
-    if name in one and name in other:
-        return joined(one[name], other[name])
-    return one.get(name) or other.get(name) or UNKNOWN  # only one branch has it: what reads it runs after that one
+def _both(name: str, one: dict[str, Seen], place: Place) -> Seen:
+    """Return what is known of a name after two branches; what one of them alone has is read after that one."""
+    found = [env[name] for env in (one, place.env) if name in env]
+    if len(found) == 1 and name in place.locals:
+        found.append(of_live(place.locals[name], ast.Name(name, ast.Load()), place))
+    return joined(found[0], found[-1])
 
 
 def _named(seen: Seen, statement: ast.Assign, place: Place) -> Seen:

@@ -11,9 +11,9 @@ A registered cause gets functions by decorators:
 Detections and claims are asked in the order of order.py, which names each of them.
 """
 
+import contextlib
 import functools
 import importlib
-import operator
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -106,7 +106,10 @@ class Cause:
 
     def _with_the_next(self, evidence: Evidence) -> Change:
         change = evidence.operand.change or self._change_of(evidence)
-        return functools.reduce(operator.add, self._next(evidence, change), change)
+        with contextlib.suppress(Exception):  # what fails next is an extra: a fault in it must not hide the culprit
+            for more in self._next(evidence, change):
+                change += more
+        return change
 
     def _next(self, evidence: Evidence, change: Change) -> Iterator[Change]:
         """Yield the changes of what would fail next."""
