@@ -51,6 +51,14 @@ class Part:
     text: str
     is_above: bool = False
 
+    def clashes(self, other: "Part") -> bool:
+        """Tell whether both change the same piece in different ways, or put lines for the same name in one place."""
+        if self.source.file != other.source.file or self.is_above != other.is_above or self == other:
+            return False
+        if self.is_above:
+            return self.start == other.start and self.text.partition(" = ")[0] == other.text.partition(" = ")[0]
+        return self.start < other.end and other.start < self.end and self.text != other.text
+
 
 @dataclass(frozen=True)
 class Change:
@@ -76,7 +84,9 @@ class Change:
         return bool(self.parts) and all(_stands(edit, self.parts) for edit in self.edits)
 
     def __add__(self, other: "Change") -> "Change":
-        """Make another change in the same go."""
+        """Make another change in the same go, unless it is of the same piece of a file, or of the same name there."""
+        if any(part.clashes(mine) for part in other.parts for mine in self.parts):
+            return self
         return Change(self.text, (*self.parts, *other.parts))
 
 

@@ -11,15 +11,17 @@ A registered cause gets functions by decorators:
 Detections and claims are asked in the order of order.py, which names each of them.
 """
 
+import contextlib
 import functools
 import importlib
-import operator
 import pkgutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from samedevice.doctor.ahead.rest import read_ahead
 from samedevice.doctor.causes.at_the_root import at_the_root
+from samedevice.doctor.causes.next_failures import created_behind, left_behind, moved_with
 from samedevice.doctor.causes.order import CLAIMS, DETECTIONS
 from samedevice.doctor.causes.rewriting import moved_in_line, moved_there
 from samedevice.doctor.causes.siblings import siblings
@@ -104,12 +106,25 @@ class Cause:
         return replace(change, text=Source.of_call(evidence.call).named(change.text))
 
     def _with_the_next(self, evidence: Evidence) -> Change:
-        if evidence.operand.change is not None:
-            return evidence.operand.change
-        change = self._change_of(evidence)
-        if self.is_alone:
-            return change
-        return functools.reduce(operator.add, map(self._change_of, siblings(evidence)), change)
+        change = evidence.operand.change or self._change_of(evidence)
+        with contextlib.suppress(Exception):  # what fails next is an extra: a fault in it must not hide the culprit
+            for more in self._next(evidence, change):
+                change += more
+        return change
+
+    def _next(self, evidence: Evidence, change: Change) -> Iterator[Change]:
+        """Yield the changes of what would fail next."""
+        alike = list(siblings(evidence)) if evidence.operand.change is None and not self.is_alone else []
+        ahead = read_ahead(evidence, moved_with(evidence)) if change.parts else None
+        alike = [found for found in alike if ahead is None or not ahead.is_kept(found.operand.tensor)]
+        changes = [(found, self._change_of(found)) for found in alike]
+        yield from (change for _, change in changes)
+        if ahead is not None:
+            known = [found for found, change in changes if change.parts]
+            for found, there in left_behind(evidence, known, ahead):
+                own = (detected(found) or self)._change_of(found)
+                yield own if own.parts or there is None else there
+            yield from created_behind(evidence, ahead)
 
     def _change_of(self, evidence: Evidence) -> Change:
         """Write the line to change for one tensor alone."""

@@ -43,7 +43,8 @@ def moved_there(evidence: Evidence) -> Change:
                 return Change(f"{evidence.origin_name} = {new}", edits)
         elif statement is None and text_of(created) == evidence.expression.text:
             return in_line(evidence, created_on(created, device, call))
-    device = device_at(evidence, evidence.call, evidence.call.line)
+    line = evidence.taken_in.lineno if evidence.taken_in is not None else evidence.call.line
+    device = device_at(evidence, evidence.call, line)
     moved = evidence.expression.node
     if isinstance(moved, ast.Call) and origins.called(moved) in ("to", "cuda") and not evidence.call.in_library:
         return in_line(evidence, created_on(moved, device, evidence.call))
@@ -93,9 +94,10 @@ def assigned(evidence: Evidence, new: str) -> Change:
     if evidence.holder is not None and evidence.holder.kind == "parameter" and not name.isidentifier():
         return in_line(evidence, new)  # a module takes no plain tensor in the place of a parameter
     is_written_here = isinstance(call.statement, ast.stmt) and writes_to(call.statement, name)
-    if is_written_here and not name.isidentifier():
+    is_written = is_written_here or is_written_in(call, name)
+    if is_written and not name.isidentifier():
         return before_line(call, f"{name} = {new}", evidence.taken_in)
-    if name.isidentifier() and is_written_in(call, name) and _is_anothers_too(name, call):
+    if is_written and _is_anothers_too(name, call):
         # The name alone would stand for a copy, and what others hold would stay as it was.
         if kept := _kept_as(name, call):
             return before_line(call, f"{name} = {kept} = {new}", evidence.taken_in)

@@ -8,6 +8,7 @@ one container.
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from samedevice.doctor.culprits.evidence import Evidence, gather
 from samedevice.doctor.culprits.operands import Operand
@@ -39,7 +40,20 @@ def siblings(evidence: Evidence) -> Iterator[Evidence]:
             evidence.failure.want(tensor)
             found = gather(operand, [operand, *evidence.other_operands], evidence.failure, evidence.likely_causes)
             if _has_the_same_origin(found, evidence):
-                yield found
+                yield replace(found, taken_in=found.taken_in or _taken_in(name, evidence))
+
+
+def _taken_in(name: str, evidence: Evidence) -> ast.stmt | None:
+    """Return the first statement above the failing one that takes a part or a copy of an attribute or an item."""
+    if evidence.taken_in is None or evidence.call.scope is None:
+        return None
+    above = [node for node in ast.walk(evidence.call.scope) if isinstance(node, ast.Assign)]
+    above = [node for node in above if node.lineno < evidence.call.line and _is_in(name, node.value)]
+    return min(above, key=lambda node: node.lineno, default=None)
+
+
+def _is_in(name: str, node: ast.AST) -> bool:
+    return any(_is_named(inner, name) for inner in ast.walk(node))
 
 
 def _read_after(scope: ast.AST, line: int) -> list[ast.expr]:
@@ -71,7 +85,7 @@ def _is_used_here(name: str, evidence: Evidence) -> bool:
                 parts = [left, right]
             case _:
                 continue
-        mine = [part for part in parts if any(_is_named(inner, name) for inner in ast.walk(part))]
+        mine = [part for part in parts if _is_in(name, part)]
         values = [value(part, call) for part in parts if part not in mine]
         culprit = evidence.operand.tensor  # which moves too
         others = [t for t in values if objects.is_tensor(t) and objects.shape(t) != () and t is not culprit]

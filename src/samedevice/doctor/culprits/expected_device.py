@@ -95,7 +95,7 @@ def _of_a_call(node: ast.Call, call: Call) -> str:
             return "cuda:0" if move == "cuda" else expected_device(moved, call)
     helper = function_of(node.func, call)
     if helper is not None and _makes_by_default(helper):
-        return _default_device()
+        return default_device()
     if helper is not None and (device := moved_to_by(helper)):
         return device
     called = value(node.func, call)
@@ -110,12 +110,12 @@ def _where_created(node: ast.Call, call: Call) -> str:
     if not origins.creates(node):  # `torch.zeros(3).float()`, `torch.triu(torch.ones(3, 3))`
         before_the_dot = [node.func.value] if isinstance(node.func, ast.Attribute) else []
         inner = next(part for part in [*before_the_dot, *node.args] if kind_of(part) == "created")
-        return expected_device(inner, call) or _default_device()
+        return expected_device(inner, call) or default_device()
     decides = origins.decided_by(origins.called(node))
     data = value(node.args[0], call) if decides in ("data", "cpu") and node.args else MISSING
     if objects.is_tensor(data):  # torch.Tensor(x) is where `x` is, too
         return objects.device(data)
-    return "cpu" if decides in ("cpu", "size") else _default_device()
+    return "cpu" if decides in ("cpu", "size") else default_device()
 
 
 def is_told_by_source(node: ast.expr, call: Call) -> bool:
@@ -243,6 +243,6 @@ def _results(helper: types.FunctionType) -> list[ast.expr | None]:
     ]
 
 
-def _default_device() -> str:
+def default_device() -> str:
     device = str(sys.modules["torch"].get_default_device())
     return "cuda:0" if device == "cuda" else device
