@@ -3,6 +3,7 @@
 import ast
 import types
 
+from samedevice.doctor.causes.made_by_a_function import created_in_its_function, is_made_by_a_module
 from samedevice.doctor.causes.moves import created_on, parts_created_on
 from samedevice.doctor.causes.registry import cause
 from samedevice.doctor.causes.where_made import device_in_method
@@ -17,6 +18,7 @@ from samedevice.introspect.origins import END, device_argument, find_origin, kin
 from samedevice.introspect.values import function_of, returns, value
 
 created = cause("tensor_created_in_forward_without_device", is_of_any_mismatch=True)
+created.detect(is_made_by_a_module)
 written = cause("written_values_on_wrong_device")
 
 
@@ -70,7 +72,7 @@ def is_created_in_a_models_code(evidence: Evidence) -> bool:
 @created.fix
 def created_there(evidence: Evidence) -> Change | None:
     """Create what an object holds on the right device in its class; a buffer where the one before it was."""
-    return with_the_device_of_the_old(evidence) or _created_in_its_class(evidence)
+    return with_the_device_of_the_old(evidence) or _created_in_its_class(evidence) or created_in_its_function(evidence)
 
 
 def with_the_device_of_the_old(evidence: Evidence) -> Change | None:
