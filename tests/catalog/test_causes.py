@@ -16,6 +16,7 @@ CAUSES = load().causes
 ON_THE_MACHINE_AS_IT_IS = {
     "checkpoint_map_location",
     "ddp_backward_cut_short",
+    "ddp_output_left_out_of_loss",
     "ddp_static_graph_changed",
     "ddp_unused_parameters",
     "no_cuda_build_or_driver",
@@ -26,6 +27,7 @@ ON_THE_MACHINE_AS_IT_IS = {
 # a warning is no error.
 AS_A_SCRIPT = {
     "ddp_backward_cut_short",
+    "ddp_output_left_out_of_loss",
     "ddp_static_graph_changed",
     "ddp_unused_parameters",
     "device_id_without_index",

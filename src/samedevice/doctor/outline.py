@@ -303,7 +303,11 @@ def changed_lines(culprit: "Culprit") -> list[str]:
         if edit.action == "replace" and len(old) == len(new) > 1:  # a statement that was read whole
             lines += [line for pair in zip(old, new, strict=True) for line in _changed_line(*pair)]
             continue
-        lines += [f"- {line}" for line in old] if edit.action == "replace" else []
+        if old == new[:1]:  # lines come below it
+            lines.append(f"  {old[0]}")
+            new = new[1:]
+        else:
+            lines += [f"- {line}" for line in old] if edit.action == "replace" else []
         lines += [f"+ {line}" for line in new if line]
     return lines
 

@@ -318,11 +318,11 @@ masked(torch.randn(16, 6, 6, device="cuda"))
     "a mask that a method makes": """
 class Attention(nn.Module):
     def mask(self, x):
-        return torch.ones(x.shape[1], x.shape[1]).triu(1).bool()
+        return torch.ones(x.shape[1], x.shape[1]).triu(1).bool()  # <-
 
     def forward(self, x):
         scores = x @ x.transpose(1, 2)
-        return scores.masked_fill(self.mask(x), -torch.inf)  # <-
+        return scores.masked_fill(self.mask(x), -torch.inf)
 
 Attention()(torch.randn(2, 6, 8, device="cuda"))
 """,

@@ -2,7 +2,8 @@
 
 import ast
 import re
-from collections.abc import Iterable
+import types
+from collections.abc import Iterable, Sequence
 
 from samedevice.doctor.causes.generators import loader_with
 from samedevice.doctor.causes.registry import cause
@@ -14,7 +15,9 @@ from samedevice.doctor.culprits.operands import Operand, operands_of
 from samedevice.doctor.edits import Change
 from samedevice.introspect import objects, origins
 from samedevice.introspect.expressions import parsed, text_of
-from samedevice.introspect.frames import Call
+from samedevice.introspect.frames import Call, scope
+from samedevice.introspect.libraries import is_library
+from samedevice.introspect.namespaces import globals_of
 from samedevice.introspect.objects import MISSING
 from samedevice.introspect.values import Argument, arguments, value
 
@@ -25,6 +28,7 @@ rng_state = cause("rng_state_on_gpu", is_alone=True)
 rng_state.find(tensors_on_accelerators)
 pinned = cause("pin_memory_on_cuda_tensor", is_alone=True)
 pinned.find(tensors_on_accelerators)
+moved_too_early = cause("pinned_after_the_move", is_alone=True)
 
 
 @numpy.find
@@ -84,6 +88,26 @@ def copied_to_the_cpu(evidence: Evidence) -> Change:
     return in_line(evidence, f"{name}{'.detach()' * _has_a_gradient(evidence)}.cpu()")
 
 
+@moved_too_early.claim
+def was_moved_in_a_collate_fn(failure: Failure, likely: Sequence[str], is_mismatch: bool) -> list[Operand] | None:
+    """Claim what a DataLoader cannot pin, if its `collate_fn` is the program's and its dataset is on the CPU."""
+    if pinned.id not in likely[:1]:
+        return None
+    for call in failure.calls_below:
+        held = objects.attributes(call.locals.get("self"))
+        collate = held.get("_collate_fn")
+        if isinstance(collate, types.FunctionType) and not is_library(collate.__code__.co_filename):
+            moves = [node for node in ast.walk(_tree(collate)) if isinstance(node, ast.Call)]
+            if any(origins.is_move(origins.called(node)) for node in moves):
+                return tensors_on_accelerators(failure)
+    return None
+
+
+def _tree(function: types.FunctionType) -> ast.AST:
+    return scope(function.__code__, globals_of(function)) or ast.Pass()
+
+
+@moved_too_early.fix
 @pinned.fix
 def pinned_on_the_cpu(evidence: Evidence) -> Change:
     """Leave the pinning out: what is on the GPU has crossed already. Where a DataLoader pins, let it not."""

@@ -69,14 +69,28 @@ def generator_there(evidence: Evidence) -> Change:
 
 def loader_with(evidence: Evidence, argument: str, new: ast.expr | None) -> Change:
     """Write the statement that creates the failing loop's DataLoader, with another argument, or without it for None."""
-    call = evidence.failure.user_call
-    scope = call.scope
-    for node in ast.walk(scope) if scope is not None else ():
-        if isinstance(node, ast.Call) and origins.called(node) == "DataLoader":
+    failing = evidence.failure.user_call
+    for call in evidence.failure.user_calls:
+        for node, statement in _loaders(call):
             changed = text_of(with_argument(node, argument, new))
             edits = Source.of_call(call).replaced(node, changed)
-            for statement in ast.walk(scope):  # type: ignore[arg-type]
-                if isinstance(statement, ast.Assign) and statement.value is node:
-                    return Change(f"{text_of(statement.targets[0])} = {changed}", edits)
-            return Change(in_line(evidence, changed, text_of(node)).text, edits)
+            if statement is not None and (call is failing or _is_passed_on(value(statement.targets[0], call), failing)):
+                return Change(f"{text_of(statement.targets[0])} = {changed}", edits)
+            if statement is None and call is failing:
+                return Change(in_line(evidence, changed, text_of(node)).text, edits)
     return Change(f"DataLoader(..., {argument}={text_of(new) if new is not None else 'False'})")
+
+
+def _loaders(call: Call) -> Iterator[tuple[ast.Call, ast.Assign | None]]:
+    """Yield the calls of a frame that create a DataLoader, and the statements that give it a name."""
+    nodes = list(ast.walk(call.scope)) if call.scope is not None else []
+    for node in nodes:
+        if isinstance(node, ast.Call) and origins.called(node) == "DataLoader":
+            yield node, next((each for each in nodes if isinstance(each, ast.Assign) and each.value is node), None)
+
+
+def _is_passed_on(loader: object, call: Call) -> bool:
+    """Tell whether a frame has a DataLoader that an outer one created."""
+    return objects.is_a(loader, "torch.utils.data", "DataLoader") and any(
+        held is loader for held in call.locals.values()
+    )

@@ -9,7 +9,7 @@ from samedevice.doctor.causes.rewriting import assigned as assigned_to
 from samedevice.doctor.causes.rewriting import at_the_end_of_init, before_line, in_line, moved_there, with_argument
 from samedevice.doctor.causes.sharded import is_sharded, named_with_layers
 from samedevice.doctor.causes.wanted_device import device_at
-from samedevice.doctor.causes.where_made import module_moved_once
+from samedevice.doctor.causes.where_made import module_moved_again, module_moved_once
 from samedevice.doctor.culprits.evidence import Evidence, created_and_called
 from samedevice.doctor.culprits.failure import Failure
 from samedevice.doctor.culprits.lone_tensor import refused_tensors
@@ -78,8 +78,17 @@ def moved_as_a_whole(evidence: Evidence) -> Change | None:
     return loaded or before_line(call, f"{root}.to({device_at(evidence, call, call.line)})")
 
 
-for moved in (added_later, saved, root_device):
+for moved in (saved, root_device):
     moved.fix(moved_as_a_whole)
+
+
+@added_later.fix
+def moved_again(evidence: Evidence) -> Change | None:
+    """Move the outermost module that holds it once more, when it has all its layers and before it runs in a loop."""
+    if evidence.holder is None:
+        return None
+    root, call = root_of(evidence, evidence.holder)
+    return _loaded_without_assign(evidence, root, call) or module_moved_again(evidence, root, call)
 
 
 @not_moved.fix

@@ -28,6 +28,9 @@ def moved_with(evidence: Evidence) -> Iterator[Any]:
     operand = evidence.operand
     for held in (operand.tensor, operand.argument.value):
         yield from (tensor for _, tensor in objects.inside(held))
+    node = evidence.expression.node
+    if len(evidence.roots) > 1 and isinstance(node, ast.Subscript):  # what one function returned together
+        yield from (tensor for _, tensor in objects.inside(value(node.value, evidence.call)))
     if evidence.origin.kind in ("created", "moved") and evidence.origin.value is not None:
         yield from (node for node in ast.walk(evidence.origin.value) if isinstance(node, ast.Call))
     if evidence.holder is not None and evidence.is_registered:

@@ -44,6 +44,7 @@ DETECTIONS = (
     "cached_before_move: is_kept_by_a_function",
     "written_values_on_wrong_device: is_written_at_an_index",
     "tensors_of_two_devices_joined: is_in_a_list_of_two_devices",
+    "running_total_reset: is_reset_in_a_loop",
     "metric_or_accumulator_state: grows_in_a_loop",
     "tensors_of_two_devices_joined: is_in_a_joined_list",
     "index_on_wrong_device: is_indexed",
@@ -61,4 +62,6 @@ CLAIMS = (
     "generate_inputs_on_cpu: left_beside_what_was_moved",
     "moved_under_hooks: is_not_where_its_hook_is",
     "inputs_moved_to_meta: lost_their_values",
+    "pinned_after_the_move: was_moved_in_a_collate_fn",
+    "ddp_output_left_out_of_loss: are_used_in_forward",
 )

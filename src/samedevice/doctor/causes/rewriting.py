@@ -36,7 +36,7 @@ def moved_there(evidence: Evidence) -> Change:
     if created is not None and evidence.origin.kind in ("created", "moved") and call in evidence.failure.user_calls:
         line = getattr(statement, "lineno", evidence.call.line)
         device = device_at(evidence, call, line)
-        if isinstance(statement, ast.Assign) and _assigns_only(statement, evidence.origin_name):
+        if isinstance(statement, ast.Assign) and _assigns_only(statement, evidence.origin_name, created):
             if _stands_in(statement, call):
                 new = created_on(created, device, call)
                 edits = parts_created_on(Source.of_call(call), created, device, call)
@@ -340,6 +340,9 @@ def replaced(tree: Any, old: ast.expr, new: ast.expr) -> Any:
     return Replace().visit(copy.deepcopy(tree))
 
 
-def _assigns_only(statement: ast.Assign, name: str) -> bool:
-    """Tell whether a statement assigns to this name, and to no other."""
-    return len(statement.targets) == 1 and text_of(statement.targets[0]) == name
+def _assigns_only(statement: ast.Assign, name: str, created: ast.expr) -> bool:
+    """Tell whether a statement assigns an expression to this name alone: also `x` in `x, y = x.cuda(), y.cuda()`."""
+    if len(statement.targets) != 1:
+        return False
+    is_an_item = isinstance(statement.value, ast.Tuple) and any(item is created for item in statement.value.elts)
+    return is_an_item or text_of(statement.targets[0]) == name

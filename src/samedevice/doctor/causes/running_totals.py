@@ -17,7 +17,7 @@ from samedevice.introspect.expressions import text_of
 
 running_total = cause("metric_or_accumulator_state")
 running_total.find(refused_tensors)
-
+reset = cause("running_total_reset")
 joined = cause("tensors_of_two_devices_joined")
 
 
@@ -41,6 +41,14 @@ def is_state_of_an_object(evidence: Evidence) -> bool:
         return False
     is_batch = evidence.origin.kind in ("loop", "call") or is_fed_to_a_model(evidence)
     return is_written_to(evidence) or (not is_batch and is_updated(evidence, evidence.holder))
+
+
+@reset.detect
+def is_reset_in_a_loop(evidence: Evidence) -> bool:
+    """Tell whether the loop that adds to it puts a new one in its place, further below."""
+    statement, call = evidence.origin.statement, evidence.origin_call
+    is_below = isinstance(statement, ast.Assign) and call is evidence.call and statement.lineno > call.line
+    return is_below and grows_in_a_loop(evidence)
 
 
 @running_total.detect

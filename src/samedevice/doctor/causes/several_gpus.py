@@ -3,9 +3,13 @@
 import ast
 import types
 
+from samedevice.doctor.causes.moves import created_on
 from samedevice.doctor.causes.registry import cause
+from samedevice.doctor.causes.rewriting import moved_there
+from samedevice.doctor.causes.wanted_device import device_at
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.lone_tensor import refused_tensors
+from samedevice.doctor.edits import Change, Source
 from samedevice.introspect import objects, origins
 from samedevice.introspect.frames import Call, scope
 from samedevice.introspect.libraries import is_library
@@ -46,6 +50,19 @@ def is_asked_for_without_a_number(evidence: Evidence) -> bool:
     if helper is not None and _computes_with_no_number(helper):
         return True
     return _names_no_number(node, evidence.origin_call)
+
+
+@default_index.fix
+def named_in_its_statement(evidence: Evidence) -> Change | None:
+    """Name the GPU in the statement that moved it: for all that `x, y = x.cuda(), y.cuda()` puts on the first one."""
+    statement, call = evidence.origin.statement, evidence.origin_call
+    match statement:
+        case ast.Assign(targets=[ast.Tuple()], value=ast.Tuple(elts=items)) if not call.in_library:
+            device, source = device_at(evidence, call, statement.lineno), Source.of_call(call)
+            moved = [item for item in items if _names_no_number(item, call)]
+            parts = [part for item in moved for part in source.replaced(item, created_on(item, device, call))]
+            return moved_there(evidence) + Change("", tuple(parts))
+    return None
 
 
 @activation.detect

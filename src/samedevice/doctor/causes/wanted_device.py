@@ -13,7 +13,7 @@ from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call
 from samedevice.introspect.origins import find_origin, is_move
 from samedevice.introspect.returned import Returned
-from samedevice.introspect.values import value_in
+from samedevice.introspect.values import value, value_in
 
 
 def device_at(evidence: Evidence, call: Call, line: int) -> str:
@@ -32,8 +32,7 @@ def device_in_scope(evidence: Evidence, call: Call, line: int) -> str:
     That is a variable that holds it, or the `.device` of a tensor or of a module's parameters there.
     """
     wanted = evidence.wanted_device or device_in_text(evidence.failure.text)
-    ways = (_by_a_variable, _by_a_tensor, _by_an_operand, _by_a_parameter, _by_a_module, _by_a_part)
-    return next((text for way in ways for text in way(evidence, call, line, wanted)), "") if wanted else ""
+    return next((text for way in _WAYS for text in way(evidence, call, line, wanted)), "") if wanted else ""
 
 
 def _as_written_there(wanted: str, call: Call) -> str:
@@ -44,10 +43,29 @@ def _as_written_there(wanted: str, call: Call) -> str:
 
 
 def _by_a_variable(evidence: Evidence, call: Call, line: int, wanted: str) -> Iterator[str]:
-    """Yield the variables that hold the wanted device."""
-    globals_ = [(name, object_) for name, object_ in call.globals.items() if objects.is_device(object_)]
-    names = [*evidence.failure.names(call), *globals_] if not evidence.failure.user_call.in_library else []
-    for name, object_ in names:
+    """Yield the variables of a frame's own that hold the wanted device."""
+    names = [(name, object_) for name, object_ in evidence.failure.names(call) if name in call.locals]
+    return _variables_of(names, evidence, call, line, wanted)
+
+
+def _by_an_argument(evidence: Evidence, call: Call, line: int, wanted: str) -> Iterator[str]:
+    """Yield the devices of the tensors that a function was given: they are right wherever its caller computes."""
+    for name in _tensors_there(evidence, call, line, wanted):
+        if call.scope is not None and find_origin(name, call.scope, line).kind == "argument":
+            yield f"{name}.device"
+
+
+def _by_a_global(evidence: Evidence, call: Call, line: int, wanted: str) -> Iterator[str]:
+    """Yield the variables outside of the function that hold the wanted device."""
+    used = [(name, object_) for name, object_ in evidence.failure.names(call) if name not in call.locals]
+    devices = [(name, object_) for name, object_ in call.globals.items() if objects.is_device(object_)]
+    return _variables_of([*used, *devices], evidence, call, line, wanted)
+
+
+def _variables_of(
+    names: list[tuple[str, Any]], evidence: Evidence, call: Call, line: int, wanted: str
+) -> Iterator[str]:
+    for name, object_ in names if not evidence.failure.user_call.in_library else ():
         for variable in variables(name, object_, wanted, is_itself=name == call.itself):
             if is_public(variable, call) and _has_value(name, call, line):
                 yield variable
@@ -55,13 +73,18 @@ def _by_a_variable(evidence: Evidence, call: Call, line: int, wanted: str) -> It
 
 def _by_a_tensor(evidence: Evidence, call: Call, line: int, wanted: str) -> Iterator[str]:
     """Yield the devices of the tensors that the frame names and that are there, those of the failing line first."""
+    yield from (f"{name}.device" for name in _tensors_there(evidence, call, line, wanted))
+
+
+def _tensors_there(evidence: Evidence, call: Call, line: int, wanted: str) -> list[str]:
+    """Return the names of the tensors that a frame has there, those of the failing line first."""
     there = [
         name
         for name, object_ in evidence.failure.names(call)
         if objects.is_tensor(object_) and objects.device(object_) == wanted and _has_value(name, call, line)
     ]
     operands = {id(tensor) for tensor in _other_tensors(evidence)}
-    yield from (f"{name}.device" for name in sorted(there, key=lambda name: id(call.locals.get(name)) not in operands))
+    return sorted(there, key=lambda name: id(call.locals.get(name)) not in operands)
 
 
 def _by_an_operand(evidence: Evidence, call: Call, line: int, wanted: str) -> Iterator[str]:
@@ -74,13 +97,25 @@ def _by_an_operand(evidence: Evidence, call: Call, line: int, wanted: str) -> It
 
 def _by_a_parameter(evidence: Evidence, call: Call, line: int, wanted: str) -> Iterator[str]:
     """Yield the devices of parameters on a second GPU, whose number may be another one in the next run."""
-    for holder in map(evidence.failure.holder, _other_tensors(evidence)) if wanted not in ("cpu", "cuda:0") else ():
+    for tensor in _other_tensors(evidence) if wanted not in ("cpu", "cuda:0") else ():
+        holder = evidence.failure.holder(tensor)
         if holder is not None and holder.moves:
             for name, object_ in evidence.failure.names(call):
                 if object_ is holder.inner and name != call.itself and _has_value(name, call, line):
                     yield f"{name}.{holder.path.rpartition('.')[2]}.device"
+            yield from _by_a_called_module(tensor, holder.inner, evidence, call, line)
             if holder.is_named and _has_value(holder.root, call, line):
                 yield f"{holder.expression}.device"
+
+
+def _by_a_called_module(tensor: Any, layer: Any, evidence: Evidence, call: Call, line: int) -> Iterator[str]:
+    """Yield the device of the module that the failing line calls, if the tensor is in it and all of it is there."""
+    for node in ast.walk(call.statement) if call.statement is not None else ():
+        name, module = (text_of(node.func), value(node.func, call)) if isinstance(node, ast.Call) else ("", None)
+        is_around = objects.is_module(module) and module is not layer
+        is_there = is_around and tuple(evidence.failure.devices(module)) == (objects.device(tensor),)
+        if is_there and id(tensor) in evidence.failure.registered(module) and _has_value(_root(name), call, line):
+            yield f"next({name}.parameters()).device"
 
 
 def _by_a_module(evidence: Evidence, call: Call, line: int, wanted: str) -> Iterator[str]:
@@ -113,6 +148,19 @@ def _by_a_part(evidence: Evidence, call: Call, line: int, wanted: str) -> Iterat
             there = objects.is_tensor(tensor) and objects.device(tensor) == wanted
             if path and there and is_public(name + path, call) and _has_value(name, call, line):
                 yield f"{name}{path}.device"
+
+
+# What a frame has of its own comes first, and what is right wherever the caller computes.
+_WAYS = (
+    _by_a_variable,
+    _by_an_argument,
+    _by_a_global,
+    _by_a_tensor,
+    _by_an_operand,
+    _by_a_parameter,
+    _by_a_module,
+    _by_a_part,
+)
 
 
 def is_public(text: str, call: Call) -> bool:
@@ -187,6 +235,8 @@ def _has_value(name: str, call: Call, line: int) -> bool:
     if call.scope is None:
         return True
     origin = find_origin(name, call.scope, line, call.statement if line == call.line else None)
+    if origin.kind == "other" and origin.statement is None:
+        return _is_bound_above(name, call, line)
     if find_origin(name, call.scope, call.line, call.statement).statement is not origin.statement:
         return False  # it stands for something else by now
     if origin.kind == "argument":
@@ -199,3 +249,28 @@ def _has_value(name: str, call: Call, line: int) -> bool:
     # A loop gives its variable within it alone.
     is_around = not isinstance(given, (ast.For, ast.AsyncFor)) or line <= (given.end_lineno or 0)
     return is_around and runs_before(given, line, call.scope)
+
+
+def _is_bound_above(name: str, call: Call, line: int) -> bool:
+    """Tell whether a name that no assignment gives has its value at a line: an import gave it, or another cell.
+
+    Of what other cells gave, only a device counts, and what this cell uses, too.
+    """
+    bound: list[ast.stmt] = []
+    for node in ast.walk(call.scope) if call.scope is not None else ():
+        match node:
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                found = any((each.asname or each.name.partition(".")[0]) == name for each in names)
+            case ast.FunctionDef(name=given) | ast.ClassDef(name=given):
+                found = given == name
+            case ast.With(items=items):
+                given_by = [each.optional_vars for each in items if each.optional_vars is not None]
+                found = any(text_of(part) == name for each in given_by for part in ast.walk(each))
+            case _:
+                continue
+        bound += [node] * found
+    is_of_a_cell = call.function == "<module>" or call.function.startswith("<cell line")
+    is_meant = name in call.frame.f_code.co_names or objects.is_device(call.locals.get(name))
+    if not bound:
+        return is_of_a_cell and is_meant
+    return any(node.lineno < line and runs_before(node, line, call.scope) for node in bound)

@@ -1,6 +1,7 @@
 """A model, a loss or a tensor of an object is moved once, in the statement that made it, and not in each step."""
 
 import ast
+import re
 from typing import Any
 
 from samedevice.doctor.causes.moves import moved_to
@@ -9,12 +10,14 @@ from samedevice.doctor.causes.wanted_device import device_at, device_in_scope, v
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.models import is_moved
 from samedevice.doctor.edits import Change, Source
-from samedevice.introspect import origins
+from samedevice.introspect import classes, objects, origins
 from samedevice.introspect.expressions import parsed, text_of
 from samedevice.introspect.frames import Call, scope
 from samedevice.introspect.namespaces import globals_of
 from samedevice.introspect.origins import Assignment, find_origin, kind_of
 from samedevice.introspect.values import value
+
+_PUT_IN = ("append", "extend", "insert", "add_module", "register_module", "register_parameter", "register_buffer")
 
 
 def module_moved_once(evidence: Evidence, name: str, call: Call) -> Change:
@@ -46,6 +49,40 @@ def module_moved_once(evidence: Evidence, name: str, call: Call) -> Change:
             return Change(f"{name} = {new}", Source.of_call(call).after(made, f".to({device})"))
     line = loop.lineno if loop is not None else call.line
     return before_line(call, f"{name}.to({device_at(evidence, call, line)})", loop)
+
+
+def module_moved_again(evidence: Evidence, name: str, call: Call) -> Change:
+    """Move a module that got layers after its move: above the outermost loop that gives it none, else above the line.
+
+    Args:
+        evidence: what is known of its tensor.
+        name: such as "model" or "self.teacher".
+        call: the frame.
+    """
+    loop = next((loop for loop in _loops_around(call) if not _gets_layers_in(loop, name, call)), None)
+    line = loop.lineno if loop is not None else call.line
+    return before_line(call, f"{name}.to({device_at(evidence, call, line)})", loop)
+
+
+def _gets_layers_in(loop: ast.For | ast.While, name: str, call: Call) -> bool:
+    """Tell whether a loop makes modules, or puts something into one."""
+    for node in ast.walk(loop):
+        if isinstance(node, ast.Call):
+            called = value(node.func, call)
+            is_put_in = isinstance(node.func, ast.Attribute) and node.func.attr in _PUT_IN
+            if is_put_in or called is setattr or _is_a_class_of_modules(called):
+                return True
+        is_given = isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Store)
+        if is_given and re.match(rf"{re.escape(name)}(?!\w)", text_of(node)):
+            return True
+    return False
+
+
+def _is_a_class_of_modules(called: Any) -> bool:
+    return objects.is_one_of(called, type) and any(
+        (classes.module(kind), classes.name(kind)) == ("torch.nn.modules.module", "Module")
+        for kind in classes.mro(called)
+    )
 
 
 def device_in_method(assignment: Assignment, owner: Any, wanted: str) -> str:
@@ -87,6 +124,11 @@ def _in_its_class(evidence: Evidence, assignment: Assignment, owner: Any) -> Cha
 
 def _loop_around(call: Call) -> ast.For | ast.While | None:
     """Return the outermost loop around the failing line of a frame."""
+    return next(iter(_loops_around(call)), None)
+
+
+def _loops_around(call: Call) -> list[ast.For | ast.While]:
+    """Return the loops around the failing line of a frame, the outermost first."""
     loops = [node for node in ast.walk(call.scope or ast.Pass()) if isinstance(node, (ast.For, ast.While))]
     around = [loop for loop in loops if loop.body[0].lineno <= call.line <= (loop.end_lineno or 0)]
-    return min(around, key=lambda loop: loop.lineno, default=None)
+    return sorted(around, key=lambda loop: loop.lineno)
