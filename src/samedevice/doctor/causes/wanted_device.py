@@ -257,7 +257,8 @@ def _is_bound_above(name: str, call: Call, line: int) -> bool:
     Of what other cells gave, only a device counts, and what this cell uses, too.
     """
     bound: list[ast.stmt] = []
-    for node in ast.walk(call.scope) if call.scope is not None else ():
+    scope = call.scope or ast.Pass()
+    for node in ast.walk(scope):
         match node:
             case ast.Import(names=names) | ast.ImportFrom(names=names):
                 found = any((each.asname or each.name.partition(".")[0]) == name for each in names)
@@ -273,4 +274,4 @@ def _is_bound_above(name: str, call: Call, line: int) -> bool:
     is_meant = name in call.frame.f_code.co_names or objects.is_device(call.locals.get(name))
     if not bound:
         return is_of_a_cell and is_meant
-    return any(node.lineno < line and runs_before(node, line, call.scope) for node in bound)
+    return any(node.lineno < line and runs_before(node, line, scope) for node in bound)
