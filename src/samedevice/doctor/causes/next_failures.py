@@ -31,8 +31,9 @@ def moved_with(evidence: Evidence) -> Iterator[Any]:
     node = evidence.expression.node
     if len(evidence.roots) > 1 and isinstance(node, ast.Subscript):  # what one function returned together
         yield from (tensor for _, tensor in objects.inside(value(node.value, evidence.call)))
-    if evidence.origin.kind in ("created", "moved") and evidence.origin.value is not None:
-        yield from (node for node in ast.walk(evidence.origin.value) if isinstance(node, ast.Call))
+    for origin in (evidence.origin, *(root.origin for root in evidence.roots)):
+        if origin.kind in ("created", "moved") and origin.value is not None:
+            yield from (node for node in ast.walk(origin.value) if isinstance(node, ast.Call))
     if evidence.holder is not None and evidence.is_registered:
         name, call = root_of(evidence, evidence.holder)
         module = value(parsed(name), call)
