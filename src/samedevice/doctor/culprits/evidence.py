@@ -184,8 +184,9 @@ def _given_by_the_call(holder: Holder, device: str, failure: Failure) -> list[Pr
 def _is_sought(source: Provenance, root: Provenance) -> bool:
     """Tell whether a root is in another function, or behind the `device=` of a factory."""
     if isinstance(root.call, Returned):
-        # What a loop of this function goes over, and nobody created in it, came in.
-        is_here = source.origin.kind != "loop" or root.call.live is source.call
+        # What a script had a function make, and passes, came in; so did what a loop goes over.
+        live = root.call.live
+        is_here = live is source.call or (source.origin.kind != "loop" and live.method_of is not None)
         return is_here and root.call.function != "__init__"
     if root.call is not source.call and objects.is_module(root.call.method_of):
         return root.origin.kind in ("created", "held")
