@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from samedevice.doctor.causes.registry import cause
 from samedevice.doctor.causes.rewriting import in_line, replaced, with_argument
-from samedevice.doctor.causes.wanted_device import device_in_text
+from samedevice.doctor.causes.wanted_device import device_held, device_in_text
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.failure import Failure
 from samedevice.doctor.culprits.lone_tensor import of_the_first_frame
@@ -46,9 +46,13 @@ def generator_there(evidence: Evidence) -> Change:
         return loader_with(evidence, "generator", there)
     name, drawn = evidence.expression.text, evidence.call.node
     if isinstance(drawn, ast.Call) and origins.creates(drawn) and origins.device_argument(drawn) is None:
-        new = with_argument(drawn, "device", ast.parse(f"{name}.device", mode="eval").body)
+        its_own = device_held(evidence, evidence.call, drawn.lineno, _numbered(evidence.operand.device))
+        where = its_own or f"{name}.device"
+        new = with_argument(drawn, "device", ast.parse(where, mode="eval").body)
         change = in_line(evidence, text_of(new), text_of(drawn))
-        parts = Source.of_call(evidence.call).with_keyword(drawn, "device", f"{name}.device")
+        if not its_own and _may_be_none(name, evidence.call):
+            return Change(change.text)
+        parts = Source.of_call(evidence.call).with_keyword(drawn, "device", where)
         return Change(change.text, parts or change.parts)
     base, _, key = name.rpartition(".")
     owner = value(parsed(base), evidence.call) if base else None
@@ -65,6 +69,23 @@ def generator_there(evidence: Evidence) -> Change:
                 line = f"{name} = {text_of(replaced(tree, node, changed))}"
                 return Change(line, source.replaced(node, text_of(changed)))
     return Change(f"{name} = {text_of(there)}")
+
+
+def _numbered(device: str) -> str:
+    """Return a device as a tensor has it: a generator of "cuda" fills tensors on cuda:0."""
+    return "cuda:0" if device == "cuda" else device
+
+
+def _may_be_none(name: str, call: Call) -> bool:
+    """Tell whether a name is an argument that its function need not be given."""
+    for node in ast.walk(call.scope) if call.scope is not None else ():
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            given = node.args
+            positional = [*given.posonlyargs, *given.args]
+            optional = positional[len(positional) - len(given.defaults) :]
+            keywords = zip(given.kwonlyargs, given.kw_defaults, strict=True)
+            return name in {each.arg for each in [*optional, *(each for each, default in keywords if default)]}
+    return False
 
 
 def loader_with(evidence: Evidence, argument: str, new: ast.expr | None) -> Change:

@@ -32,7 +32,12 @@ def device_in_scope(evidence: Evidence, call: Call, line: int) -> str:
     That is a variable that holds it, or the `.device` of a tensor or of a module's parameters there.
     """
     wanted = evidence.wanted_device or device_in_text(evidence.failure.text)
-    return next((text for way in _WAYS for text in way(evidence, call, line, wanted)), "") if wanted else ""
+    return device_held(evidence, call, line, wanted) if wanted else ""
+
+
+def device_held(evidence: Evidence, call: Call, line: int, device: str) -> str:
+    """Write a device by what a frame has there at one of its lines; "" where nothing has it."""
+    return next((text for way in _WAYS for text in way(evidence, call, line, device)), "")
 
 
 def _as_written_there(wanted: str, call: Call) -> str:
@@ -248,7 +253,9 @@ def _has_value(name: str, call: Call, line: int) -> bool:
         return False  # it is where it is since a later line
     # A loop gives its variable within it alone.
     is_around = not isinstance(given, (ast.For, ast.AsyncFor)) or line <= (given.end_lineno or 0)
-    return is_around and runs_before(given, line, call.scope)
+    code = call.frame.f_code
+    is_given = name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]  # whatever a branch makes of it
+    return is_around and (is_given or runs_before(given, line, call.scope))
 
 
 def _is_bound_above(name: str, call: Call, line: int) -> bool:
