@@ -66,4 +66,4 @@ def test_an_error_in_training_names_its_tensor(tmp_path: Path, program: str, ins
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert run.returncode == 1
     assert run.stderr.count("`self.scale` (shape (3,)) is on cpu. It is a plain attribute of Scale.") == 1
-    assert '+ self.register_buffer("scale", torch.ones(3))' in run.stderr
+    assert '+ self.register_buffer("scale", torch.ones(3), persistent=False)' in run.stderr

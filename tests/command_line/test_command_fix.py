@@ -60,7 +60,7 @@ def test_all_device_errors_of_a_program_are_one_diff_that_git_applies(python: Py
     fix = python("-m", "samedevice", "fix", "--json", "found.json", "project/train.py")
     assert fix.returncode == 0, fix.stderr
     assert {path: path.read_text() for path in folder.glob("*.py")} == before
-    assert '+        self.register_buffer("scale", torch.ones(3))\n' in fix.stdout
+    assert '+        self.register_buffer("scale", torch.ones(3), persistent=False)\n' in fix.stdout
     assert "SD002: self.scale was on cpu\n" in fix.stdout
     assert "project/train.py runs to its end: 3 runs, 2 errors fixed in 2 files." in said(fix)
     found = json.loads((tmp_path / "found.json").read_text())

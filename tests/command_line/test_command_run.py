@@ -231,7 +231,7 @@ def test_a_device_error_is_explained_before_its_traceback_in_a_thread_too(python
     assert "doors" not in thread and "tensor.py" not in thread
     diagnosis, _, trace = rest.partition("Traceback (most recent call last):\n")
     assert "`self.scale` (shape (3,)) is on cpu. It is a plain attribute of Net." in diagnosis
-    assert '    + self.register_buffer("scale", torch.ones(3))' in diagnosis
+    assert '    + self.register_buffer("scale", torch.ones(3), persistent=False)' in diagnosis
     assert re.findall(r'File ".*", line \d+|\[\d+ frames? of libraries: --full shows all\]', trace) == [
         f'File "{tmp_path}{os.sep}train.py", line 24',
         "[5 frames of libraries: --full shows all]",

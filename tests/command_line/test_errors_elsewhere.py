@@ -91,7 +91,7 @@ def test_an_error_of_a_replica_is_explained_from_its_frames(python, tmp_path):
     assert "`self.scale` (shape (3,)) is on cpu. It is a plain attribute of Scaled." in run.stderr
     assert "Caught RuntimeError in replica 0 on device 0." in run.stderr
     (culprit,) = json.loads((tmp_path / "found.json").read_text("utf-8"))["culprits"]
-    assert culprit["edits"][0]["text"] == 'self.register_buffer("scale", torch.ones(3))'
+    assert culprit["edits"][0]["text"] == 'self.register_buffer("scale", torch.ones(3), persistent=False)'
 
 
 PROCESSES = """

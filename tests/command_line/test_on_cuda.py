@@ -33,7 +33,7 @@ PROGRAMS = {
     ),
     "attribute": (
         f"{ATTRIBUTE}\nmodel = nn.Sequential(model, Scale()).cuda()\nmodel(torch.ones(2, 4).cuda())",
-        ("self.scale", "cpu", 'self.register_buffer("scale", torch.ones(3))'),
+        ("self.scale", "cpu", 'self.register_buffer("scale", torch.ones(3), persistent=False)'),
     ),
     "sum": (
         "seen = torch.zeros(3)\nseen += model(torch.ones(4).cuda()).detach()",
@@ -111,7 +111,7 @@ def test_an_error_of_a_replica_has_its_line(found, gpus):
         pytest.skip("needs 2 GPUs")
     data, printed = found(REPLICAS)
     (culprit,) = data["culprits"]
-    assert culprit["edits"][0]["text"] == 'self.register_buffer("scale", torch.ones(3))'
+    assert culprit["edits"][0]["text"] == 'self.register_buffer("scale", torch.ones(3), persistent=False)'
     assert "Caught RuntimeError in replica 0 on device 0." in printed
 
 

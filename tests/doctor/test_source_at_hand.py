@@ -63,7 +63,7 @@ def test_an_attribute_is_followed_to_the_line_that_assigns_it(checkout):
     culprit, edit = edit_of(explain_log(log((15, "forward")), checkout))
     assert culprit.cause == "unregistered_tensor_attribute"
     assert (edit.line, edit.function) == (8, "__init__")
-    assert edit.text == 'self.register_buffer("mask", torch.tril(torch.ones(8, 8)))'
+    assert edit.text == 'self.register_buffer("mask", torch.tril(torch.ones(8, 8)), persistent=False)'
 
 
 def test_a_registered_attribute_is_not_accused_by_its_source(checkout):

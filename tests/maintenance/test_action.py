@@ -69,7 +69,7 @@ def test_its_steps_find_the_error_and_annotate_its_line(checkout, environment, t
     assert found.returncode == 1, found.stderr
     assert "2 simulated GPUs, on the CPU" in found.stdout
     assert re.search(r"^::error file=test_net\.py,line=9,title=SD002%3A .*register_buffer", found.stdout, re.M)
-    fixed = TEST.replace("self.scale = torch.ones(3)", 'self.register_buffer("scale", torch.ones(3))')
+    fixed = TEST.replace("self.scale = torch.ones(3)", 'self.register_buffer("scale", torch.ones(3), persistent=False)')
     (tmp_path / "test_net.py").write_text(fixed, "utf-8")
     passed = run(tests, {"gpus": "1", "arguments": "-q test_net.py"}, checkout, environment, tmp_path)
     assert passed.returncode == 0, passed.stdout

@@ -18,7 +18,7 @@ SKILL = ROOT / "src/samedevice/skills/samedevice/SKILL.md"
 FORM = json.loads((ROOT / "docs/assets/diagnosis.schema.json").read_text("utf-8"))
 FILES = files(PAGE)
 FIXED = {
-    "self.scale = torch.ones(3)": 'self.register_buffer("scale", torch.ones(3))',
+    "self.scale = torch.ones(3)": 'self.register_buffer("scale", torch.ones(3), persistent=False)',
     "seen = torch.zeros(3)": "seen = torch.zeros(3, device=device)",
 }
 EXIT_CODES = {"explain": 0, "run": 1, "fix": 0, "pytest": 0}

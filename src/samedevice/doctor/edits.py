@@ -139,8 +139,8 @@ class Source:
         last, end = node.end_lineno or 0, node.end_col_offset or 0
         return (Part(self, (last, end), (last, end), text),) if 0 < last <= len(self.lines) else ()
 
-    def passed_to(self, assignment: ast.Assign, head: str) -> tuple[Part, ...]:
-        """Write `head` in the place of `x = `, and a bracket behind the value: `self.register_buffer("x", ...)`."""
+    def passed_to(self, assignment: ast.Assign, head: str, tail: str) -> tuple[Part, ...]:
+        """Write `head` in the place of `x = `, and `tail` behind the value: `self.register_buffer("x", ...)`."""
         start, value = (assignment.lineno, assignment.col_offset), assignment.value
         if value.lineno != assignment.lineno or not 0 < assignment.lineno <= (assignment.end_lineno or 0) <= len(
             self.lines
@@ -151,7 +151,7 @@ class Source:
         sign = between.rfind(b"=")
         begin = assignment.col_offset + sign + 1 + len(between[sign + 1 :]) - len(between[sign + 1 :].lstrip())
         end = (assignment.end_lineno or 0, assignment.end_col_offset or 0)
-        return (Part(self, start, (assignment.lineno, begin), self.named(head)), Part(self, end, end, ")"))
+        return (Part(self, start, (assignment.lineno, begin), self.named(head)), Part(self, end, end, tail))
 
     def with_keyword(self, call: ast.Call, name: str, text: str) -> tuple[Part, ...]:
         """Give a call another argument, or another value for that argument, and leave the rest as it is written.

@@ -126,7 +126,7 @@ def _attribute(attribute: str, code: _Code) -> Culprit | None:
     sentence = (
         f"`self.{attribute}` is assigned as a plain attribute (read from {place}), which `.to(device)` does not move."
     )
-    new = f'self.register_buffer("{attribute}", {value})'
+    new = f'self.register_buffer("{attribute}", {value}, persistent=False)'
     init = next((f.name for f in ast.walk(code.owner) if isinstance(f, ast.FunctionDef) and found in ast.walk(f)), "")
     edit = Edit(code.frame.file, found.lineno, "replace", new, init, code.lines[found.lineno - 1].strip())
     return _culprit(f"self.{attribute}", _UNREGISTERED, sentence, edit)

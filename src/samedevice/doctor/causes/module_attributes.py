@@ -9,6 +9,7 @@ from samedevice.doctor.causes.rewriting import assigned, at_the_end_of_init, in_
 from samedevice.doctor.causes.wanted_device import device_at
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.models import is_fed_to_a_model
+from samedevice.doctor.culprits.writes import is_updated
 from samedevice.doctor.edits import Change, Part, Source
 from samedevice.introspect import classes, objects, origins
 from samedevice.introspect.expressions import text_of
@@ -128,24 +129,27 @@ def registered(evidence: Evidence) -> Change | None:
     value = text_of(assignment.value) if assignment is not None else f"{itself}.{name}"
 
     def in_its_place(line: str) -> Change:
-        lines = _with_the_others(assignment, holder, line) if assignment is not None else ""
+        lines = _with_the_others(assignment, holder, line, saved) if assignment is not None else ""
         if assignment is None or not lines:
             return Change(line)
         return Change(line, Source.of_method(assignment.method).replaced(assignment.statement, lines))
 
+    # What the code computes was in no file, so that old ones can be loaded as before; a total that it adds to is saved.
+    saved = "" if is_updated(evidence, holder) else ", persistent=False"
     # At that line it is not what it becomes later, so nothing can be registered there.
     is_filled_later = assignment is not None and _is_empty(assignment.value)
     if holder.kind == "attribute" and not is_filled_later:
         parameter = _parameter_in(assignment.value) if assignment is not None else None
         if parameter is not None:  # moved, it is no longer a parameter; a buffer would not learn
             return in_its_place(f"{itself}.{name} = {text_of(parameter)}")
-        change = in_its_place(f'{itself}.register_buffer("{name}", {value})')
+        change = in_its_place(f'{itself}.register_buffer("{name}", {value}{saved})')
         if assignment is not None and isinstance(assignment.statement, ast.Assign) and "\n" not in change.text:
             is_alone = len(assignment.statement.targets) == 1 and not isinstance(
                 assignment.statement.targets[0], ast.Tuple
             )
             source = Source.of_method(assignment.method)
-            kept = source.passed_to(assignment.statement, f'{itself}.register_buffer("{name}", ') if is_alone else ()
+            head, tail = f'{itself}.register_buffer("{name}", ', f"{saved})"
+            kept = source.passed_to(assignment.statement, head, tail) if is_alone else ()
             change = Change(change.text, kept or change.parts)
         return sum(replacements(evidence), start=change)
     there = f"{evidence.expression.text}.to({device_at(evidence, evidence.call, evidence.call.line)})"
@@ -161,7 +165,7 @@ def registered(evidence: Evidence) -> Change | None:
     is_of_itself = assignment is not None and f"{itself}.{name}" in value
     tensors = [tensor for _, tensor in objects.inside(objects.attributes(holder.module).get(name))]
     if holder.kind == "list" and not is_of_itself and len({objects.shape(tensor) for tensor in tensors}) == 1:
-        return in_its_place(f'{itself}.register_buffer("{name}", torch.stack({value}))')
+        return in_its_place(f'{itself}.register_buffer("{name}", torch.stack({value}){saved})')
     return in_line(evidence, there)
 
 
@@ -191,7 +195,7 @@ _CONTAINERS = (
 )
 
 
-def _with_the_others(assignment: origins.Assignment, holder: Holder, line: str) -> str:
+def _with_the_others(assignment: origins.Assignment, holder: Holder, line: str, saved: str) -> str:
     """Return the line that takes the place of an assignment to the tensor, with those for what else it assigns to.
 
     Other tensors that the module keeps beside it become buffers too. It is "" where it cannot be told which value goes
@@ -210,7 +214,7 @@ def _with_the_others(assignment: origins.Assignment, holder: Holder, line: str) 
             if not any(each in value for each, _ in pairs for _, value in pairs):
                 lines = {each: f"{each} = {value}" for each, value in pairs}
                 lines |= {
-                    each: f'{itself}.register_buffer("{tensors[each]}", {value})'
+                    each: f'{itself}.register_buffer("{tensors[each]}", {value}{saved})'
                     for each, value in pairs
                     if each in tensors
                 }
