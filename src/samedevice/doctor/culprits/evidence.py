@@ -215,8 +215,10 @@ def _source(operand: Operand, expression: Expression, call: Call, failure: Failu
     argument = operand.argument
     if operand.origin is not None:
         return Provenance(operand.origin, call, "")
-    if operand.tensor is not None:
+    if operand.tensor is not None and not isinstance(expression.node, ast.Call):
         return follow(operand.tensor, expression.text, call, failure)
+    if operand.tensor is not None:
+        return Provenance(Origin(origins.kind_of(expression.node), None, expression.node), call, expression.text)
     if isinstance(argument.node, ast.Name) and argument.value is not MISSING:
         return follow(argument.value, expression.text, call, failure)
     return Provenance(Origin(origins.kind_of(argument.node), None, argument.node), call, expression.text)
