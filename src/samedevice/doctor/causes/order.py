@@ -64,4 +64,7 @@ CLAIMS = (
     "inputs_moved_to_meta: lost_their_values",
     "pinned_after_the_move: was_moved_in_a_collate_fn",
     "ddp_output_left_out_of_loss: are_used_in_forward",
+    "model_not_moved: wrapped_on_the_cpu",
+    "split_model_activation_not_moved: wrapped_on_several_gpus",
+    "input_not_moved: passed_on_and_sent",
 )

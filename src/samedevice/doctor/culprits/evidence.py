@@ -222,15 +222,16 @@ def _source(operand: Operand, expression: Expression, call: Call, failure: Failu
 
 
 def _part_of(source: Provenance, operand: Operand, failure: Failure) -> tuple[ast.expr, Any, Holder] | None:
-    """Find what a view or a copy was taken of, if that is a tensor which an object holds and does not move."""
+    """Find what a view or a copy was taken of, if that is a tensor which an object holds and has not moved."""
     if source.origin.kind not in ("call", "other") or source.origin.value is None or not source.name:
         return None
     for node in ast.walk(source.origin.value):
         if isinstance(node, (ast.Attribute, ast.Subscript)):
             tensor = value(node, source.call)
             if objects.is_tensor(tensor) and objects.device(tensor) == operand.device:
+                failure.want(tensor)
                 holder = failure.holder(tensor)
-                if holder is not None and not holder.moves:
+                if holder is not None and (not holder.moves or operand.device in ("cpu", "meta")):
                     return node, tensor, holder
     return None
 
