@@ -34,12 +34,10 @@ from samedevice.placement.holders import step, stepped
 not_moved = cause("model_not_moved")
 added_later = cause("registered_after_move")
 saved = cause("model_moved_by_saving")
-root_device = cause("data_parallel_root_device", is_alone=True)
 in_forward = cause("submodule_created_in_forward")
 meta = cause("meta_device_leftover")
 
-for refused in (not_moved, root_device):
-    refused.find(refused_tensors)
+not_moved.find(refused_tensors)
 
 
 def _is_on_the_cpu(evidence: Evidence) -> bool:
@@ -79,8 +77,7 @@ def moved_as_a_whole(evidence: Evidence) -> Change | None:
     return loaded or before_line(call, f"{root}.to({device_at(evidence, call, call.line)})")
 
 
-for moved in (saved, root_device):
-    moved.fix(moved_as_a_whole)
+saved.fix(moved_as_a_whole)
 
 
 @added_later.fix

@@ -124,7 +124,10 @@ def gather(operand: Operand, operands: list[Operand], failure: Failure, likely_c
     given = _given_by_the_call(holder, operand.device, failure) if holder is not None else []
     if given and isinstance(given[0].call, Returned):
         source, roots = given[0], tuple(given)
-    if held := _held(roots[:1], failure):
+    held = _held(roots[:1], failure)
+    if held and held[3].moves and operand.device not in ("cpu", "meta"):
+        held, roots = None, ()  # a weight on one of several GPUs is where it belongs: what was computed from it moves
+    if held:
         statement = source.origin.statement if source.call is call else None
         taken_in = statement if isinstance(statement, ast.stmt) else None
         expression, call, tensor, holder = held
