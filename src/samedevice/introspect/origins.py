@@ -221,7 +221,7 @@ def reassigned(owner: object, name: str) -> Iterator[Assignment]:
 
 
 def statements_of(owner: object) -> Iterator[tuple[types.FunctionType, str, ast.stmt]]:
-    """Yield the statements of the methods of an object's class, each after its method and what that calls the object."""
+    """Yield the statements of an object's methods, each after its method and what that calls the object."""
     for kind in classes.mro(type(owner)):
         for method in classes.namespace(kind).values():
             tree = scope_of(method.__code__, globals_of(method)) if type(method) is types.FunctionType else None

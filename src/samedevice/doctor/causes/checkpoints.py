@@ -36,8 +36,9 @@ def file_or_map_location(failure: Failure) -> Iterator[Operand]:
     """
     call = failure.user_call
     if _is_a_pickle(failure) and isinstance(call.node, ast.expr):
-        argument, origin = Argument(call.node, None), Origin("other", None, None)
-        yield Operand(None, _device_named(failure), call, argument, origin=origin, change=Change(_READ_TO_THE_CPU))
+        change, nowhere = Change(_READ_TO_THE_CPU), Origin("other", None, None)
+        argument = Argument(call.node, None)
+        yield Operand(None, _device_named(failure), call, argument, origin=nowhere, change=change)
         return
     if not isinstance(call.node, ast.Call) or not _takes_map_location(failure):
         return
@@ -65,11 +66,11 @@ def loaded_onto_the_cpu(evidence: Evidence) -> Change:
     """Write the call with `map_location="cpu"`; a device that the program chooses is to be chosen anew."""
     node = evidence.failure.user_call.node
     asked = evidence.operand.argument
-    is_chosen = type(asked.value) is str or objects.is_device(asked.value)
-    if isinstance(node, ast.Call) and asked.node is _map_location(node) and is_chosen:
-        if not isinstance(asked.node, ast.Constant):
-            line = f'{evidence.expression.text} = torch.device("cuda")'
-            return Change(f"{line}  # where it is chosen: {evidence.operand.device} is not here")
+    names_a_device = type(asked.value) is str or objects.is_device(asked.value)
+    is_passed = isinstance(node, ast.Call) and asked.node is _map_location(node)
+    if is_passed and names_a_device and not isinstance(asked.node, ast.Constant):
+        line = f'{evidence.expression.text} = torch.device("cuda")'
+        return Change(f"{line}  # where it is chosen: {evidence.operand.device} is not here")
     if not isinstance(node, ast.Call):
         return Change(f'torch.load({evidence.expression.text}, map_location="cpu")')
     return in_line(evidence, text_of(with_argument(node, "map_location", ast.Constant("cpu"))), text_of(node))

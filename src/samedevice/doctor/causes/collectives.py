@@ -48,7 +48,9 @@ def _is_for_the_caller(operand: Operand) -> bool:
     name, call = operand.argument.expression.text, operand.call
     if call.scope is None or find_origin(name, call.scope, call.line).kind != "argument":
         return False
-    return not any(isinstance(node, ast.Name) and node.id == name and node.lineno > call.line for node in ast.walk(call.scope))
+    return not any(
+        isinstance(node, ast.Name) and node.id == name and node.lineno > call.line for node in ast.walk(call.scope)
+    )
 
 
 def _sent(failure: Failure) -> Iterator[Operand]:

@@ -22,7 +22,7 @@ from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import scope
 from samedevice.introspect.namespaces import globals_of
 from samedevice.introspect.origins import Origin, called, device_argument, find_origin
-from samedevice.introspect.values import Argument, returns
+from samedevice.introspect.values import Argument, returns, value
 from samedevice.placement.holders import held_by_module
 
 shared = cause("data_parallel_unreplicated_state", is_alone=True)
@@ -45,7 +45,9 @@ def begun_where_the_model_is(evidence: Evidence) -> Change | None:
         for node in ast.walk(call.scope) if call.scope is not None else ():
             is_it = isinstance(node, ast.Call) and called(node) == "DataParallel" and len(node.args) == 1
             if is_it and isinstance(node, ast.Call) and not node.keywords:
-                named = [name for name, known in failure.names(call) if objects.is_device(known) and str(known) == there]
+                named = [
+                    name for name, known in failure.names(call) if objects.is_device(known) and str(known) == there
+                ]
                 first = f"{named[0]}.index" if named else there.removeprefix("cuda:")
                 ids = f"sorted(range(torch.cuda.device_count()), key=lambda gpu: gpu != {first})"
                 new = text_of(with_argument(node, "device_ids", ast.parse(ids, mode="eval").body))
@@ -57,6 +59,23 @@ def begun_where_the_model_is(evidence: Evidence) -> Change | None:
 def is_shared_by_replicas(evidence: Evidence) -> bool:
     """Tell whether a module under DataParallel holds it unregistered."""
     return evidence.is_unregistered and evidence.failure.runs_in("data_parallel.py", "parallel_apply.py")
+
+
+@shared.detect
+def is_on_another_gpu_than_its_replica(evidence: Evidence) -> bool:
+    """Tell whether it is on another GPU than what a replica, which runs, has on its own."""
+    return evidence.is_between_gpus and evidence.failure.runs_in("parallel_apply.py")
+
+
+@shared.claim
+def runs_what_the_original_has(failure: Failure, likely: Sequence[str], is_mismatch: bool) -> list[Operand] | None:
+    """Claim a call of a method that is bound to the original, in the line of a replica, which runs."""
+    node, call = failure.user_call.node, failure.user_call
+    if not is_mismatch or not failure.runs_in("parallel_apply.py") or not isinstance(node, ast.Call):
+        return None
+    kept = value(node.func, call)
+    is_bound = type(kept) is types.MethodType and objects.is_module(kept.__self__)
+    return [_of_the_original(failure, node.func, kept)] if is_bound and isinstance(node.func, ast.Name) else None
 
 
 @shared.claim
@@ -103,9 +122,14 @@ def _bound_to_the_original(failure: Failure) -> Iterator[Operand]:
         for name, cell in zip(forward.__code__.co_freevars, forward.__closure__ or (), strict=True):
             kept = cell.cell_contents
             if type(kept) is types.MethodType and objects.is_module(kept.__self__):
-                argument, origin = Argument(ast.Name(name, ast.Load()), kept), Origin("other", None, None)
-                change = Change("layer.register_forward_pre_hook(hook)  # in place of another forward")
-                yield Operand(None, "cuda:0", failure.user_call, argument, origin=origin, change=change)
+                yield _of_the_original(failure, ast.Name(name, ast.Load()), kept)
+
+
+def _of_the_original(failure: Failure, node: ast.expr, kept: Any) -> Operand:
+    change = Change("layer.register_forward_pre_hook(hook)  # in place of another forward")
+    origin = Origin("other", None, None)
+    device = next(iter(failure.devices(kept.__self__)), "cuda:0")
+    return Operand(None, device, failure.user_call, Argument(node, kept), origin=origin, change=change)
 
 
 def _created_in_a_replica(failure: Failure) -> Iterator[Operand]:

@@ -12,6 +12,7 @@ from samedevice.doctor.culprits.writes import is_updated
 from samedevice.doctor.edits import Change, Source
 from samedevice.introspect import objects
 from samedevice.introspect.expressions import text_of
+from samedevice.introspect.origins import find_origin
 from samedevice.introspect.values import returns, value, value_in
 
 library_bug = cause("library_bug")
@@ -24,7 +25,8 @@ def is_of_library(evidence: Evidence) -> bool:
     holder = evidence.holder
     if holder is None:
         return evidence.origin_call.in_third_party and evidence.origin.kind not in ("loop", "argument")
-    is_kept = bool(evidence.failure.third_party_calls) and evidence.is_unregistered and is_of_a_library(holder)
+    is_kept = evidence.is_unregistered or (evidence.is_of_an_object and _gave_it(evidence))
+    is_kept = bool(evidence.failure.third_party_calls) and is_kept and is_of_a_library(holder)
     return is_kept and not is_updated(evidence, holder)
 
 
@@ -36,7 +38,7 @@ def moved_or_under_a_default(evidence: Evidence) -> Change:
     """
     call = evidence.failure.user_call
     device = device_at(evidence, call, call.line)
-    if evidence.holder is not None and evidence.holder.is_named:
+    if evidence.holder is not None and evidence.holder.is_named and not _gave_it(evidence):
         return before_line(call, f"{evidence.holder.expression} = {evidence.holder.expression}.to({device})")
     if kept := _kept_by_a_module(evidence):
         return Change(f"{kept} = None  # after the move, if the library fills it anew")
@@ -47,6 +49,13 @@ def moved_or_under_a_default(evidence: Evidence) -> Change:
     source, text = Source.of_call(call), text_of(statement)
     edits = source.replaced(statement, f"{head}\n    {text}") if source.begins_its_line(statement) else ()
     return Change(f"{head} {text if len(text) <= LONGEST else '...'}", edits)
+
+
+def _gave_it(evidence: Evidence) -> bool:
+    """Tell whether the library's method that failed gave its object the tensor, in the same call."""
+    name = f"self.{evidence.holder.name}" if evidence.holder is not None else ""
+    calls = [call for call in evidence.failure.third_party_calls if call.scope is not None]
+    return any(find_origin(name, call.scope, call.line, call.statement).statement is not None for call in calls)  # type: ignore[arg-type]
 
 
 def _kept_by_a_module(evidence: Evidence) -> str:

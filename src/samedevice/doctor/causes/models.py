@@ -117,7 +117,7 @@ def _loaded_without_assign(evidence: Evidence, root: str, call: Call) -> Change 
 
 
 def _moved_after_its_load(evidence: Evidence, root: str, call: Call) -> Change | None:
-    """Move a model again where a method loads it with `assign=True`, if `__init__` moved it: the file's tensors stay."""
+    """Move a model again where a method loads it with `assign=True`: it has the file's tensors, not those moved."""
     name, _, key = root.rpartition(".")
     owner = value(parsed(name), call) if name else None
     made = origins.assigned_in(owner, key, "__init__")

@@ -38,13 +38,25 @@ def used_in_a_worker(failure: Failure) -> Iterator[Operand]:
         yield from _kept_on_a_gpu(failure, function, line)
         return
     node, kind, _ = moves[0]
-    change = statement_with_each(source, function, [(node, new) for node, _, new in moves])
+    change = _left_out(node, function, source) or statement_with_each(
+        source, function, [(node, new) for node, _, new in moves]
+    )
     if not failure.runs_below_in("torch/utils/data/"):
         change = Change(_SPAWN)
     elif not _is_moved_in_the_loop(failure):
         change = Change(change.text + _IN_THE_LOOP)
     argument, origin = Argument(node, None), Origin(kind, None, node)
     yield Operand(None, "cuda:0", failure.user_call, argument, origin=origin, change=change)
+
+
+def _left_out(move: ast.expr, function: ast.FunctionDef, source: Source) -> Change | None:
+    """Leave out a statement that does nothing but move: `x = x.to(device)`; None for any other."""
+    for statement in ast.walk(function):
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Attribute(value=ast.Name(id=moved)))):
+                if statement.value is move and name == moved:
+                    return Change(f"remove `{text_of(statement)}`", source.replaced(statement, "pass"))
+    return None
 
 
 def _kept_on_a_gpu(failure: Failure, function: ast.FunctionDef, line: int) -> Iterator[Operand]:
@@ -102,7 +114,10 @@ def _is_moved_in_the_loop(failure: Failure) -> bool:
     }
     again = {id(node) for node in inside if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     return not any(
-        isinstance(node, ast.Name) and node.id in names and id(node) not in moved | again and not _is_given_anew(node, loop)
+        isinstance(node, ast.Name)
+        and node.id in names
+        and id(node) not in moved | again
+        and not _is_given_anew(node, loop)
         for node in inside
     )
 
@@ -110,8 +125,13 @@ def _is_moved_in_the_loop(failure: Failure) -> bool:
 def _is_given_anew(name: ast.Name, loop: ast.For) -> bool:
     """Tell whether a statement of the loop above a name has assigned to it, which is what moves it there."""
     return any(
-        isinstance(statement, ast.Assign) and statement.lineno < name.lineno
-        and any(isinstance(node, ast.Name) and node.id == name.id for target in statement.targets for node in ast.walk(target))
+        isinstance(statement, ast.Assign)
+        and statement.lineno < name.lineno
+        and any(
+            isinstance(node, ast.Name) and node.id == name.id
+            for target in statement.targets
+            for node in ast.walk(target)
+        )
         for statement in loop.body
     )
 

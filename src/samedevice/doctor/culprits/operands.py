@@ -147,8 +147,9 @@ def _misplaced_between_cpu_and_gpu(operands: list[Operand], failure: Failure) ->
 def _misplaced_between_gpus(operands: list[Operand], failure: Failure) -> list[Operand]:
     """Return the tensors that no module moves, else a target that is alone on its GPU, else those away from home.
 
-    What a loop joins with more and more stays where it is. Home is the GPU of the parameters. If no operand is a parameter, home is the GPU on which the program trains, or
-    else the last one, because a model that spans several GPUs begins at the first.
+    What a loop joins with more and more stays where it is. Home is the GPU of the parameters. If no operand is a
+    parameter, home is the GPU on which the program trains, or else the last one, because a model that spans several
+    GPUs begins at the first.
     """
     holders = [
         (operand, failure.holder(operand.tensor) if operand.tensor is not None else None) for operand in operands
