@@ -29,7 +29,7 @@ def find_culprits(error: BaseException, likely: Sequence[str], is_mismatch: bool
     frames = calls(error)
     if not frames:
         return ()
-    failure = Failure(frames, exceptions.message(error))
+    failure = Failure(frames, exceptions.message(error), exceptions.remote(error) or exceptions.message(error))
     sent = sent_from_the_cpu(failure)
     operands = sent or find_operands(failure)
     failure.wanted |= {id(operand.tensor) for operand in operands}

@@ -82,6 +82,15 @@ def message(error: BaseException) -> str:
     return ""
 
 
+def remote(error: BaseException) -> str:
+    """Return the traceback of the process of a pool in which an error was raised, as text; "" for one of this process.
+
+    multiprocessing and concurrent.futures send the text along as the cause.
+    """
+    cause = _CAUSE.__get__(error)
+    return message(cause) if cause is not None and name(cause) in ("RemoteTraceback", "_RemoteTraceback") else ""
+
+
 def name(error: BaseException) -> str:
     """Return the name of its class, as a traceback prints it: without the module."""
     return classes.name(type(error))

@@ -220,6 +220,16 @@ def reassigned(owner: object, name: str) -> Iterator[Assignment]:
                         yield Assignment(last.method, each.statement, each.value)
 
 
+def statements_of(owner: object) -> Iterator[tuple[types.FunctionType, str, ast.stmt]]:
+    """Yield the statements of an object's methods, each after its method and what that calls the object."""
+    for kind in classes.mro(type(owner)):
+        for method in classes.namespace(kind).values():
+            tree = scope_of(method.__code__, globals_of(method)) if type(method) is types.FunctionType else None
+            for node in ast.walk(tree) if tree is not None and method.__code__.co_argcount else ():
+                if isinstance(node, ast.stmt):
+                    yield method, method.__code__.co_varnames[0], node
+
+
 def _assigned(method: object, name: str) -> Assignment | None:
     method = classes.wrapped(method)[-1] if type(method) is types.FunctionType else None
     if method is None or name not in (*method.__code__.co_names, *method.__code__.co_consts):

@@ -36,7 +36,10 @@ def array_or_tensor(failure: Failure) -> list[Operand]:
     """Find the array that met a tensor, or the tensor that NumPy was given."""
     named = re.search(r"convert (\S+) device type tensor", failure.text)
     device = named[1] if named else ""
-    return of_the_first_frame(failure.calls_below[::-1], lambda call: _array_or_tensors(call, device))
+    found = of_the_first_frame(failure.calls_below[::-1], lambda call: _array_or_tensors(call, device))
+    # Of several that the program passes, a library has converted one.
+    converted = {id(operand.tensor) for operand in of_the_first_frame(failure.calls_below, off_the_cpu)}
+    return [operand for operand in found if id(operand.tensor) in converted] or found
 
 
 def _array_or_tensors(call: Call, device: str) -> Iterable[Operand]:

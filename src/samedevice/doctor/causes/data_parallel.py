@@ -6,12 +6,14 @@ import types
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from samedevice.doctor.causes.models import moved_as_a_whole
 from samedevice.doctor.causes.module_attributes import registered
 from samedevice.doctor.causes.moves import moved_to
 from samedevice.doctor.causes.registry import cause
 from samedevice.doctor.causes.rewriting import replaced, statement_with, with_argument
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.failure import Failure
+from samedevice.doctor.culprits.lone_tensor import refused_tensors
 from samedevice.doctor.culprits.operands import Operand
 from samedevice.doctor.culprits.quoted_frames import last_quoted_function, nodes_at
 from samedevice.doctor.edits import Change, Source
@@ -20,19 +22,60 @@ from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import scope
 from samedevice.introspect.namespaces import globals_of
 from samedevice.introspect.origins import Origin, called, device_argument, find_origin
-from samedevice.introspect.values import Argument, returns
+from samedevice.introspect.values import Argument, returns, value
 from samedevice.placement.holders import held_by_module
 
 shared = cause("data_parallel_unreplicated_state", is_alone=True)
 shared.fix(registered)
 output_shape = cause("data_parallel_output_shape")
 output_on_cpu = cause("data_parallel_output_on_cpu")
+root_device = cause("data_parallel_root_device", is_alone=True)
+root_device.find(refused_tensors)
+
+
+@root_device.fix
+def begun_where_the_model_is(evidence: Evidence) -> Change | None:
+    """Let DataParallel begin with the GPU of the model, if the inputs are there, too; else move the model."""
+    failure, there = evidence.failure, evidence.operand.device
+    inputs = [call.locals.get("inputs") for call in failure.calls_below if call.function == "forward"]
+    passed = {objects.device(tensor) for each in inputs for _, tensor in objects.inside(each)}
+    if passed != {there} or not there.startswith("cuda:"):
+        return moved_as_a_whole(evidence)
+    for call in failure.user_calls:
+        for node in ast.walk(call.scope) if call.scope is not None else ():
+            is_it = isinstance(node, ast.Call) and called(node) == "DataParallel" and len(node.args) == 1
+            if is_it and isinstance(node, ast.Call) and not node.keywords:
+                named = [
+                    name for name, known in failure.names(call) if objects.is_device(known) and str(known) == there
+                ]
+                first = f"{named[0]}.index" if named else there.removeprefix("cuda:")
+                ids = f"sorted(range(torch.cuda.device_count()), key=lambda gpu: gpu != {first})"
+                new = text_of(with_argument(node, "device_ids", ast.parse(ids, mode="eval").body))
+                return Change(new, Source.of_call(call).replaced(node, new) if named else ())
+    return Change(f"nn.DataParallel(model, device_ids=[{there.removeprefix('cuda:')}, ...])")
 
 
 @shared.detect
 def is_shared_by_replicas(evidence: Evidence) -> bool:
     """Tell whether a module under DataParallel holds it unregistered."""
     return evidence.is_unregistered and evidence.failure.runs_in("data_parallel.py", "parallel_apply.py")
+
+
+@shared.detect
+def is_on_another_gpu_than_its_replica(evidence: Evidence) -> bool:
+    """Tell whether it is on another GPU than what a replica, which runs, has on its own."""
+    return evidence.is_between_gpus and evidence.failure.runs_in("parallel_apply.py")
+
+
+@shared.claim
+def runs_what_the_original_has(failure: Failure, likely: Sequence[str], is_mismatch: bool) -> list[Operand] | None:
+    """Claim a call of a method that is bound to the original, in the line of a replica, which runs."""
+    node, call = failure.user_call.node, failure.user_call
+    if not is_mismatch or not failure.runs_in("parallel_apply.py") or not isinstance(node, ast.Call):
+        return None
+    kept = value(node.func, call)
+    is_bound = type(kept) is types.MethodType and objects.is_module(kept.__self__)
+    return [_of_the_original(failure, node.func, kept)] if is_bound and isinstance(node.func, ast.Name) else None
 
 
 @shared.claim
@@ -47,7 +90,7 @@ def shared_tensors(failure: Failure) -> list[Operand]:
     """Find what the failing line of a replica names: a plain tensor of the module, else what it created itself."""
     tensors = list(_unregistered(failure))
     named = [tensor for tensor in tensors if tensor.argument.expression.text.partition("[")[0] in failure.text]
-    return named or list(_created_in_a_replica(failure)) or tensors
+    return named or list(_bound_to_the_original(failure)) or list(_created_in_a_replica(failure)) or tensors
 
 
 def _unregistered(failure: Failure) -> Iterator[Operand]:
@@ -61,6 +104,32 @@ def _unregistered(failure: Failure) -> Iterator[Operand]:
         path = holder.path[holder.path.index(f".{holder.name}") :]
         node = ast.parse(f"self{path}", mode="eval").body
         yield Operand(tensor, objects.device(tensor), failure.user_call, Argument(node, tensor))
+
+
+def _bound_to_the_original(failure: Failure) -> Iterator[Operand]:
+    """Yield the method that a function in the place of a layer's `forward` calls, bound to the layer of the first GPU.
+
+    A replica has the attributes of the original, so it runs that function, and with it the original's method.
+    """
+    quoted, wrapper = last_quoted_function(failure.quoted), _wrapper(failure)
+    waiting = [wrapper] if quoted is not None else []
+    while waiting:
+        own = objects.attributes(waiting.pop())
+        waiting += [layer for layer in own.get("_modules", {}).values() if objects.is_module(layer)]
+        forward = own.get("forward")
+        if type(forward) is not types.FunctionType or quoted is None or forward.__code__.co_name != quoted[0].name:
+            continue
+        for name, cell in zip(forward.__code__.co_freevars, forward.__closure__ or (), strict=True):
+            kept = cell.cell_contents
+            if type(kept) is types.MethodType and objects.is_module(kept.__self__):
+                yield _of_the_original(failure, ast.Name(name, ast.Load()), kept)
+
+
+def _of_the_original(failure: Failure, node: ast.expr, kept: Any) -> Operand:
+    change = Change("layer.register_forward_pre_hook(hook)  # in place of another forward")
+    origin = Origin("other", None, None)
+    device = next(iter(failure.devices(kept.__self__)), "cuda:0")
+    return Operand(None, device, failure.user_call, Argument(node, kept), origin=origin, change=change)
 
 
 def _created_in_a_replica(failure: Failure) -> Iterator[Operand]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from samedevice.doctor.causes.registry import cause
-from samedevice.doctor.causes.rewriting import in_line, with_argument
+from samedevice.doctor.causes.rewriting import in_line, replaced, with_argument
 from samedevice.doctor.causes.sharded import named_with_layers
 from samedevice.doctor.causes.wanted_device import device_at
 from samedevice.doctor.culprits.evidence import Evidence
@@ -25,6 +25,7 @@ own_tensor = cause("own_tensor_under_device_map")
 adapter = cause("adapter_beside_offloaded_layer")
 moved_weights = cause("moved_under_hooks")
 inputs_on_meta = cause("inputs_moved_to_meta", is_alone=True)
+placed = cause("library_placed_model", is_alone=True)
 
 
 @own_tensor.detect
@@ -104,6 +105,32 @@ def hooks_removed_first(evidence: Evidence) -> Change:
 def is_elsewhere(expression: str, device: str, shape: tuple[int, ...] | None) -> str:
     """Say what else is still as it was."""
     return f"`{expression}` (shape {shape}) was moved to {device}, but its hook still sends its input elsewhere."
+
+
+@placed.find
+def moved_all_the_same(failure: Failure) -> Iterator[Operand]:
+    """Find the move of the model that the library refuses, which may be all of the statement."""
+    call = failure.user_call
+    node = call.node
+    if not isinstance(node, ast.Call) or not origins.is_move(origins.called(node)):
+        return
+    if isinstance(node.func, ast.Attribute):
+        model, source = node.func.value, Source.of_call(call)
+        match call.statement:
+            case ast.Expr(value=moved) if moved is node:
+                change = Change(f"remove `{text_of(node)}`", source.replaced(call.statement, "pass"))
+            case statement:
+                kept = text_of(replaced(statement, node, model)) if statement is not None else text_of(model)
+                change = Change(kept, source.replaced(node, text_of(model)))
+        known = value(node.args[0], call) if node.args else "cuda"
+        device = str(known) if type(known) is str or objects.is_device(known) else "another device"
+        yield Operand(None, device, call, Argument(node, None), origin=Origin("other", None, None), change=change)
+
+
+@placed.say
+def is_moved(expression: str, device: str, shape: tuple[int, ...] | None) -> str:
+    """Say what is wrong with the move."""
+    return f"`{expression}` moves a model that has its devices already."
 
 
 @inputs_on_meta.claim

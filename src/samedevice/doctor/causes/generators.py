@@ -99,6 +99,13 @@ def loader_with(evidence: Evidence, argument: str, new: ast.expr | None) -> Chan
                 return Change(f"{text_of(statement.targets[0])} = {changed}", edits)
             if statement is None and call is failing:
                 return Change(in_line(evidence, changed, text_of(node)).text, edits)
+    if isinstance(evidence.expression.node, ast.Attribute):
+        owner = value(evidence.expression.node.value, evidence.call)
+        made = origins.assigned(owner, evidence.expression.node.attr)
+        if made is not None and isinstance(made.value, ast.Call) and origins.called(made.value) == "DataLoader":
+            changed = text_of(with_argument(made.value, argument, new))
+            edits = Source.of_method(made.method).replaced(made.value, changed)
+            return Change(f"{evidence.expression.text} = {changed}", edits)
     return Change(f"DataLoader(..., {argument}={text_of(new) if new is not None else 'False'})")
 
 

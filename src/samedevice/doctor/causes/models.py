@@ -4,12 +4,13 @@ import ast
 import copy
 from typing import Any
 
+from samedevice.doctor.causes.hooks import beside_its_hooks
 from samedevice.doctor.causes.registry import cause
 from samedevice.doctor.causes.rewriting import assigned as assigned_to
 from samedevice.doctor.causes.rewriting import at_the_end_of_init, before_line, in_line, moved_there, with_argument
 from samedevice.doctor.causes.sharded import is_sharded, named_with_layers
 from samedevice.doctor.causes.wanted_device import device_at
-from samedevice.doctor.causes.where_made import module_moved_again, module_moved_once
+from samedevice.doctor.causes.where_made import device_in_method, module_moved_again, module_moved_once
 from samedevice.doctor.culprits.evidence import Evidence, created_and_called
 from samedevice.doctor.culprits.failure import Failure
 from samedevice.doctor.culprits.lone_tensor import refused_tensors
@@ -24,21 +25,19 @@ from samedevice.doctor.culprits.models import (
 from samedevice.doctor.culprits.operands import Operand
 from samedevice.doctor.edits import Change, Source
 from samedevice.introspect import objects, origins
-from samedevice.introspect.expressions import text_of
+from samedevice.introspect.expressions import parsed, text_of
 from samedevice.introspect.frames import Call
-from samedevice.introspect.origins import Origin, find_origin
+from samedevice.introspect.origins import Assignment, Origin, find_origin, statements_of
 from samedevice.introspect.values import Argument, value
 from samedevice.placement.holders import step, stepped
 
 not_moved = cause("model_not_moved")
 added_later = cause("registered_after_move")
 saved = cause("model_moved_by_saving")
-root_device = cause("data_parallel_root_device", is_alone=True)
 in_forward = cause("submodule_created_in_forward")
 meta = cause("meta_device_leftover")
 
-for refused in (not_moved, root_device):
-    refused.find(refused_tensors)
+not_moved.find(refused_tensors)
 
 
 def _is_on_the_cpu(evidence: Evidence) -> bool:
@@ -74,12 +73,11 @@ def moved_as_a_whole(evidence: Evidence) -> Change | None:
     if evidence.holder is None:
         return None
     root, call = root_of(evidence, evidence.holder)
-    loaded = _loaded_without_assign(evidence, root, call)
+    loaded = beside_its_hooks(evidence, root, call) or _loaded_without_assign(evidence, root, call)
     return loaded or before_line(call, f"{root}.to({device_at(evidence, call, call.line)})")
 
 
-for moved in (saved, root_device):
-    moved.fix(moved_as_a_whole)
+saved.fix(moved_as_a_whole)
 
 
 @added_later.fix
@@ -88,7 +86,8 @@ def moved_again(evidence: Evidence) -> Change | None:
     if evidence.holder is None:
         return None
     root, call = root_of(evidence, evidence.holder)
-    return _loaded_without_assign(evidence, root, call) or module_moved_again(evidence, root, call)
+    loaded = beside_its_hooks(evidence, root, call) or _loaded_without_assign(evidence, root, call)
+    return loaded or module_moved_again(evidence, root, call)
 
 
 @not_moved.fix
@@ -97,7 +96,8 @@ def moved_once(evidence: Evidence) -> Change | None:
     if evidence.holder is None:
         return None
     root, call = root_of(evidence, evidence.holder)
-    return _loaded_without_assign(evidence, root, call) or module_moved_once(evidence, root, call)
+    loaded = beside_its_hooks(evidence, root, call) or _loaded_without_assign(evidence, root, call)
+    return loaded or _moved_after_its_load(evidence, root, call) or module_moved_once(evidence, root, call)
 
 
 def _loaded_without_assign(evidence: Evidence, root: str, call: Call) -> Change | None:
@@ -113,6 +113,26 @@ def _loaded_without_assign(evidence: Evidence, root: str, call: Call) -> Change 
             line = text_of(with_argument(node, "assign", None))
             edits = Source.of_call(frame).replaced(node, line)
             return Change(f"{line}  # without assign=True, or create {stale[0]} after it", edits)
+    return None
+
+
+def _moved_after_its_load(evidence: Evidence, root: str, call: Call) -> Change | None:
+    """Move a model again where a method loads it with `assign=True`: it has the file's tensors, not those moved."""
+    name, _, key = root.rpartition(".")
+    owner = value(parsed(name), call) if name else None
+    made = origins.assigned_in(owner, key, "__init__")
+    if made is None or origins.kind_of(made.value) != "moved":
+        return None
+    for method, itself, statement in statements_of(owner):
+        match statement:
+            case ast.Expr(value=ast.Call(func=ast.Attribute(attr="load_state_dict", value=model), keywords=keywords)):
+                is_assigned = any(each.arg == "assign" and text_of(each.value) == "True" for each in keywords)
+                if is_assigned and text_of(model) == f"{itself}.{key}":
+                    load = Assignment(method, statement, statement.value, itself)
+                    device = device_in_method(load, owner, evidence.wanted_device)
+                    line = f"{itself}.{key}.to({device or 'device'})"
+                    edits = Source.of_method(method).below(statement, line) if device else ()
+                    return Change(f"{line}  # below the load with assign=True", edits)
     return None
 
 
@@ -214,6 +234,8 @@ def given_values(evidence: Evidence) -> Change:
     if holder is None:
         return _created_elsewhere(evidence)
     root, call = root_of(evidence, holder)
+    if hooked := beside_its_hooks(evidence, root, call):
+        return hooked
     for frame, node in _loads(evidence, root, call):
         if all(keyword.arg != "assign" for keyword in node.keywords):
             line = text_of(with_argument(node, "assign", ast.Constant(True)))

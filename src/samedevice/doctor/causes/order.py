@@ -21,6 +21,7 @@ DETECTIONS = (
     "own_tensor_under_device_map: is_no_argument_of_a_hooked_layer",
     "loss_weight_not_moved: is_held_by_a_loss",
     "submodule_created_in_forward: is_created_in_forward",
+    "data_parallel_unreplicated_state: is_on_another_gpu_than_its_replica",
     "split_model_activation_not_moved: met_a_parameter_on_another_gpu",
     "metric_or_accumulator_state: is_reset_without_a_device",
     "tensor_created_in_forward_without_device: is_put_in_a_buffers_place",
@@ -55,6 +56,7 @@ DETECTIONS = (
 
 # Asked of the failure as a whole, before its tensors are compared.
 CLAIMS = (
+    "data_parallel_unreplicated_state: runs_what_the_original_has",
     "data_parallel_unreplicated_state: failed_in_a_replica",
     "data_parallel_output_shape: returned_in_other_shapes",
     "data_parallel_output_on_cpu: returned_on_the_cpu",
@@ -64,4 +66,7 @@ CLAIMS = (
     "inputs_moved_to_meta: lost_their_values",
     "pinned_after_the_move: was_moved_in_a_collate_fn",
     "ddp_output_left_out_of_loss: are_used_in_forward",
+    "model_not_moved: wrapped_on_the_cpu",
+    "split_model_activation_not_moved: wrapped_on_several_gpus",
+    "input_not_moved: passed_on_and_sent",
 )

@@ -114,6 +114,8 @@ def assigned(evidence: Evidence, new: str) -> Change:
 def _is_anothers_too(name: str, call: Call) -> bool:
     """Tell whether somebody else holds what a local name stands for, who would not see that the name is moved."""
     origin = find_origin(name, call.scope, call.line) if call.scope is not None else None
+    if origin is not None and isinstance(origin.statement, ast.Assign) and len(origin.statement.targets) > 1:
+        return True  # `total = self.total = torch.zeros(3)`
     return origin is not None and origin.kind not in ("created", "moved")
 
 
@@ -164,6 +166,11 @@ def _module_of(node: ast.expr, evidence: Evidence) -> str:
 def _kept_as(name: str, call: Call) -> str:
     """Return the item or the attribute that a local name was taken from, if that still is the same tensor."""
     origin = find_origin(name, call.scope, call.line) if call.scope is not None else None
+    if origin is not None and isinstance(origin.statement, ast.Assign):
+        for target in origin.statement.targets:
+            is_kept = isinstance(target, (ast.Subscript, ast.Attribute))
+            if is_kept and value(target, call) is value(parsed(name), call):
+                return text_of(target)
     match origin.value if origin is not None else None:
         case ast.Call(func=ast.Attribute(attr="setdefault" | "get", value=base), args=[key, *_]):
             kept: ast.expr = ast.Subscript(base, key, ast.Load())

@@ -212,7 +212,8 @@ def variables(name: str, object_: Any, wanted: str, depth: int = 2, *, is_itself
         return [name] if str(object_) in (wanted, wanted.removesuffix(":0")) else []
     if depth == 0 or objects.is_tensor(object_) or (objects.is_module(object_) and not is_itself):
         return []
-    parts = [(key, inner) for key, inner in attributes(object_) if type(key) is str]
+    # accelerate's hook is no name of the program's, and is not there where the model was not dispatched.
+    parts = [(key, inner) for key, inner in attributes(object_) if type(key) is str and key != "_hf_hook"]
     if objects.getter(object_, "device") is not None:
         parts.append(("device", value_in(ast.parse("self.device", mode="eval").body, object_)))
     return [

@@ -124,7 +124,10 @@ def gather(operand: Operand, operands: list[Operand], failure: Failure, likely_c
     given = _given_by_the_call(holder, operand.device, failure) if holder is not None else []
     if given and isinstance(given[0].call, Returned):
         source, roots = given[0], tuple(given)
-    if held := _held(roots[:1], failure):
+    held = _held(roots[:1], failure)
+    if held and held[3].moves and operand.device not in ("cpu", "meta"):
+        held, roots = None, ()  # a weight on one of several GPUs is where it belongs: what was computed from it moves
+    if held:
         statement = source.origin.statement if source.call is call else None
         taken_in = statement if isinstance(statement, ast.stmt) else None
         expression, call, tensor, holder = held
@@ -225,15 +228,16 @@ def _source(operand: Operand, expression: Expression, call: Call, failure: Failu
 
 
 def _part_of(source: Provenance, operand: Operand, failure: Failure) -> tuple[ast.expr, Any, Holder] | None:
-    """Find what a view or a copy was taken of, if that is a tensor which an object holds and does not move."""
+    """Find what a view or a copy was taken of, if that is a tensor which an object holds and has not moved."""
     if source.origin.kind not in ("call", "other") or source.origin.value is None or not source.name:
         return None
     for node in ast.walk(source.origin.value):
         if isinstance(node, (ast.Attribute, ast.Subscript)):
             tensor = value(node, source.call)
             if objects.is_tensor(tensor) and objects.device(tensor) == operand.device:
+                failure.want(tensor)
                 holder = failure.holder(tensor)
-                if holder is not None and not holder.moves:
+                if holder is not None and (not holder.moves or operand.device in ("cpu", "meta")):
                     return node, tensor, holder
     return None
 

@@ -22,12 +22,14 @@ class Failure:
     Attributes:
         calls: the frames, outermost first.
         text: the error's message.
+        quoted: the text of the frames of another process that ran into it, as that process sent it; or the message.
         wanted: the ids of the tensors whose holders may be asked for.
         roots: the outermost modules that hold tensors, by the tensors' ids: their names, and the frames that have them.
     """
 
     calls: list[Call]
     text: str = ""
+    quoted: str = ""
     wanted: set[int] = field(default_factory=set)
     roots: dict[int, tuple[str, Call]] = field(default_factory=dict)
     _holders: dict[int, Holder] = field(default_factory=dict)

@@ -2,6 +2,7 @@
 
 import ast
 import types
+from typing import Any
 
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.introspect import classes, objects, origins
@@ -67,6 +68,20 @@ def has_others_there(evidence: Evidence, root: str, call: Call) -> bool:
     module = value(parsed(root), call)
     devices = evidence.failure.devices(module) if objects.is_module(module) else frozenset()
     return not devices.isdisjoint(evidence.other_devices)
+
+
+def is_dispatched(module: Any) -> bool:
+    """Tell whether accelerate has put hooks on a module or on what is in it: it refuses to be moved as a whole."""
+    waiting, seen = [module], set[int]()
+    while waiting:
+        layer = waiting.pop()
+        own = objects.attributes(layer)
+        if "_hf_hook" in own:
+            return True
+        if id(layer) not in seen:
+            seen.add(id(layer))
+            waiting += [inner for inner in own.get("_modules", {}).values() if objects.is_module(inner)]
+    return False
 
 
 def is_where_wanted(evidence: Evidence, holder: Holder) -> bool:

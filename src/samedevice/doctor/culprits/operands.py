@@ -147,8 +147,9 @@ def _misplaced_between_cpu_and_gpu(operands: list[Operand], failure: Failure) ->
 def _misplaced_between_gpus(operands: list[Operand], failure: Failure) -> list[Operand]:
     """Return the tensors that no module moves, else a target that is alone on its GPU, else those away from home.
 
-    Home is the GPU of the parameters. If no operand is a parameter, home is the GPU on which the program trains, or
-    else the last one, because a model that spans several GPUs begins at the first.
+    What a loop joins with more and more stays where it is. Home is the GPU of the parameters. If no operand is a
+    parameter, home is the GPU on which the program trains, or else the last one, because a model that spans several
+    GPUs begins at the first.
     """
     holders = [
         (operand, failure.holder(operand.tensor) if operand.tensor is not None else None) for operand in operands
@@ -158,12 +159,26 @@ def _misplaced_between_gpus(operands: list[Operand], failure: Failure) -> list[O
     targets = [operand for operand in operands if operand.role == "target"]
     if len(targets) == 1 and _number_on(targets[0].device, operands) == 1:
         return targets  # a loss is computed where the model's output is
+    if (grown := _grown(operands, failure)) is not None:
+        return [operand for operand in operands if operand.device != objects.device(grown)]
     devices = list(dict.fromkeys(operand.device for operand in operands))
     furthest = max(devices, key=lambda device: int(device.partition(":")[2] or 0))
     trained = {objects.device(tensor) for _, optimizer in failure.optimizers() for tensor in stepped(optimizer)}
     is_told = len(trained) == 1 and trained <= set(devices)
     home = next((operand.device for operand, holder in holders if holder), trained.pop() if is_told else furthest)
     return [operand for operand in operands if operand.device != home]
+
+
+def _grown(operands: list[Operand], failure: Failure) -> Any:
+    """Return the tensor that a loop joins with others, again and again: `ids` of `ids = torch.cat([ids, token])`."""
+    call = failure.user_call
+    loops = [node for node in ast.walk(call.scope or ast.Pass()) if isinstance(node, (ast.For, ast.While))]
+    match call.statement:
+        case ast.Assign(targets=[target]) as statement if any(statement in ast.walk(loop) for loop in loops):
+            tensor = value(target, call)
+            if all(map(is_joined, operands)) and any(operand.tensor is tensor for operand in operands):
+                return tensor
+    return None
 
 
 def is_joined(operand: Operand) -> bool:

@@ -106,8 +106,10 @@ class Search:
                 yield from self._of_an_attribute(node, place, path, depth)
             case ast.Subscript():
                 yield from self._of_a_subscript(node, place, path, depth)
-            case ast.Call():
+            case ast.Call() if not self._is_of_a_layer(node, place):
                 yield from self._of_a_call(node, place, path, depth)
+            case ast.Call():
+                pass
             case ast.Tuple(elts=items) | ast.List(elts=items):
                 yield from self._of_items(items, place, path, depth)
             case ast.Dict(keys=keys, values=values):
@@ -268,6 +270,12 @@ class Search:
         for part in parts:
             for item in part.elts if isinstance(part, ast.List | ast.Tuple) and not path else [part]:
                 yield from self._roots(item, place, path, depth)
+
+    def _is_of_a_layer(self, node: ast.Call, place: _Place) -> bool:
+        """Tell whether a layer computes it on a GPU, where its weights are, so that its input is there already."""
+        layer = value(node.func, place.call)
+        is_on_a_gpu = self._device not in ("cpu", "meta")
+        return is_on_a_gpu and objects.is_module(layer) and bool(objects.parameters(layer))
 
     def _roots_of_a_field(
         self, node: ast.Call, kind: type, place: _Place, path: Path, depth: int
