@@ -2,7 +2,8 @@
 
 Each file of self_checking_programs/ begins with the culprits and the causes that are right. Its `main` fails on
 simulated GPUs, and asserts after the fix that averages were updated, that dtypes are what they were, that no device is
-written into a function, and that the CPU still works.
+written into a function, and that the CPU still works. Some load checkpoints, run in a process group, call a library,
+use the workers of a DataLoader or spread a model over two GPUs.
 """
 
 from pathlib import Path
