@@ -33,7 +33,8 @@ def moved_there(evidence: Evidence) -> Change:
         is_written = isinstance(failed, ast.stmt) and writes_to(failed, evidence.expression.text)
         if is_written and (read := _with_what_is_read_moved(evidence)).parts:
             return read
-    if created is not None and evidence.origin.kind in ("created", "moved") and call in evidence.failure.user_calls:
+    is_made_here = evidence.origin.kind in ("created", "moved") and call in evidence.failure.user_calls
+    if created is not None and is_made_here and not _is_beside_a_weight(evidence):
         line = getattr(statement, "lineno", evidence.call.line)
         device = device_at(evidence, call, line)
         if isinstance(statement, ast.Assign) and _assigns_only(statement, evidence.origin_name, created):
@@ -59,6 +60,18 @@ def moved_in_line(evidence: Evidence) -> Change:
     """Move the tensor in the failing line alone, where it stands there."""
     device = device_at(evidence, evidence.call, evidence.call.line)
     return in_line(evidence, f"{evidence.expression.text}.to({device})")
+
+
+def _is_beside_a_weight(evidence: Evidence) -> bool:
+    """Tell whether it was computed from a parameter or a buffer, too, which stays on one of several GPUs."""
+    nodes = ast.walk(evidence.origin.statement or ast.Pass()) if evidence.is_between_gpus else ()
+    held = (value(node, evidence.origin_call) for node in nodes if isinstance(node, ast.Attribute))
+    for tensor in filter(objects.is_tensor, held):
+        evidence.failure.want(tensor)
+        holder = evidence.failure.holder(tensor)
+        if holder is not None and holder.moves and objects.device(tensor) == evidence.operand.device:
+            return True
+    return False
 
 
 def _names_its_device(created: ast.expr) -> bool:
