@@ -120,7 +120,7 @@ def gather(operand: Operand, operands: list[Operand], failure: Failure, likely_c
             there = Expression.parse(source.name)
             if objects.is_tensor(value(there.node, source.call)):
                 expression, call = there, source.call  # where the program can change it
-    roots = _roots(source, operand, holder, failure)
+    roots = tuple(root for root in _roots(source, operand, holder, failure) if not _is_anothers_state(root, failure))
     given = _given_by_the_call(holder, operand.device, failure) if holder is not None else []
     if given and isinstance(given[0].call, Returned):
         source, roots = given[0], tuple(given)
@@ -211,6 +211,23 @@ def _held(roots: Sequence[Provenance], failure: Failure) -> tuple[Expression, Ca
                     if value(expression.node, call) is tensor:
                         return expression, call, tensor, holder
     return None
+
+
+def _is_anothers_state(root: Provenance, failure: Failure) -> bool:
+    """Tell whether a root is what an object that does not run now keeps and replaces: an environment computes with it.
+
+    What such an object returned is the caller's to move.
+    """
+    tensor = value(root.origin.value, root.call) if root.origin.kind == "held" else MISSING  # type: ignore[arg-type]
+    if not objects.is_tensor(tensor):
+        return False
+    failure.want(tensor)
+    holder = failure.holder(tensor)
+    if holder is None or objects.is_module(holder.module):
+        return False
+    if any(call.method_of is holder.module for call in failure.user_calls):
+        return False
+    return next(origins.reassigned(holder.module, holder.name), None) is not None
 
 
 def _source(operand: Operand, expression: Expression, call: Call, failure: Failure) -> Provenance:

@@ -174,7 +174,7 @@ def device_named(node: ast.expr, call: Call) -> str:
     if objects.is_tensor(named):
         return objects.device(named)
     if type(named) is int:
-        return f"cuda:{named}"
+        return f"cuda:{named}" if named >= 0 else ""
     text = str(named) if type(named) is str or objects.is_device(named) else ""
     return "cuda:0" if text == "cuda" else text
 
