@@ -12,6 +12,7 @@ import torch
 
 from real_programs import is_of, labels, outcome
 from samedevice import explain, simulate_cuda
+from samedevice.doors import where_they_fail
 
 PROGRAMS = sorted(Path(__file__).with_name("advised_programs").glob("*.py"))
 
@@ -49,3 +50,27 @@ def test_of_a_pool_the_line_is_named_that_its_process_ran():
                 error.__traceback__ = None
     assert (culprit.expression, culprit.cause, culprit.edits) == ('torch.tensor(row).to("cuda")', "fork_cuda", ())
     assert 'set_start_method("spawn")' in culprit.fix
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize(
+    ("program", "edits"),
+    [
+        ("advised_programs/encoder_in_a_worker.py", []),
+        (
+            "self_checking_programs/features_read_to_the_gpu.py",
+            ['self.features = torch.load(path, map_location="cpu")'],
+        ),
+    ],
+)
+def test_of_a_worker_the_same_is_found_in_its_own_frames(monkeypatch, program, edits):
+    """As `samedevice run` does, which explains an error where it fails."""
+    wrapper = torch._utils.ExceptionWrapper
+    monkeypatch.setattr(wrapper, "__init__", wrapper.__init__)  # taken back at the end
+    where_they_fail._patch_wrapper(torch._utils)
+    file = Path(__file__).parent / program
+    culprits, causes = labels(file)
+    first = outcome(file).culprits[0]
+    assert is_of(first.expression, culprits)
+    assert first.cause in causes
+    assert [edit.text for edit in first.edits] == edits

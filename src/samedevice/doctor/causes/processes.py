@@ -12,12 +12,14 @@ from samedevice.doctor.culprits.quoted_frames import last_quoted_function, nodes
 from samedevice.doctor.edits import Change, Source
 from samedevice.introspect import objects, origins
 from samedevice.introspect.expressions import text_of
+from samedevice.introspect.frames import Call
 from samedevice.introspect.origins import Origin, called, device_argument
 from samedevice.introspect.values import Argument
 
 fork = cause("fork_cuda", is_alone=True)
 
 _SPAWN = 'torch.multiprocessing.set_start_method("spawn")  # first of all, below if __name__ == "__main__":'
+_WORKER = "torch/utils/data/_utils/worker.py"
 _IN_THE_LOOP = "  # in the worker; move the batch in the loop"
 
 
@@ -27,10 +29,10 @@ def used_in_a_worker(failure: Failure) -> Iterator[Operand]:
 
     Where that line moves nothing, a tensor that the worker was given is on a GPU.
     """
-    quoted = last_quoted_function(failure.quoted)
-    if quoted is None:
+    ran: tuple[ast.AST, int, Source] | None = last_quoted_function(failure.quoted) or _running(failure)
+    if ran is None:
         return
-    function, line, source = quoted
+    function, line, source = ran
     moves = [(node, *found) for node in nodes_at(function, line) if (found := _off_the_gpu(node))]
     inner = {part for node, *_ in moves for part in ast.walk(node) if part is not node}
     moves = [(node, kind, new) for node, kind, new in moves if node not in inner]
@@ -41,7 +43,7 @@ def used_in_a_worker(failure: Failure) -> Iterator[Operand]:
     change = _left_out(node, function, source) or statement_with_each(
         source, function, [(node, new) for node, _, new in moves]
     )
-    if not failure.runs_below_in("torch/utils/data/"):
+    if not failure.runs_in("torch/utils/data/"):
         change = Change(_SPAWN)
     elif not _is_moved_in_the_loop(failure):
         change = Change(change.text + _IN_THE_LOOP)
@@ -49,7 +51,25 @@ def used_in_a_worker(failure: Failure) -> Iterator[Operand]:
     yield Operand(None, "cuda:0", failure.user_call, argument, origin=origin, change=change)
 
 
-def _left_out(move: ast.expr, function: ast.FunctionDef, source: Source) -> Change | None:
+def _running(failure: Failure) -> tuple[ast.AST, int, Source] | None:
+    """Return the function of the failing line, that line and its file, where the worker itself is asked."""
+    call = failure.user_call
+    is_known = call.scope is not None and not call.in_library and call.function != "<module>"
+    return (call.scope, call.line, Source.of_call(call)) if is_known else None  # type: ignore[return-value]
+
+
+def _beginner(failure: Failure) -> Call:
+    """Return the user's frame that began the worker, which a forked process has from its parent."""
+    frame = failure.calls[0].frame.f_back if failure.runs_in(_WORKER) else None
+    while frame is not None:
+        call = Call(frame, frame.f_lasti, frame.f_lineno)
+        if not call.in_library:
+            return call
+        frame = frame.f_back
+    return failure.user_call
+
+
+def _left_out(move: ast.expr, function: ast.AST, source: Source) -> Change | None:
     """Leave out a statement that does nothing but move: `x = x.to(device)`; None for any other."""
     for statement in ast.walk(function):
         match statement:
@@ -59,7 +79,7 @@ def _left_out(move: ast.expr, function: ast.FunctionDef, source: Source) -> Chan
     return None
 
 
-def _kept_on_a_gpu(failure: Failure, function: ast.FunctionDef, line: int) -> Iterator[Operand]:
+def _kept_on_a_gpu(failure: Failure, function: ast.AST, line: int) -> Iterator[Operand]:
     """Yield the tensors on a GPU that an object of the DataLoader keeps and that the worker read in a line."""
     reads = [node for node in ast.walk(function) if isinstance(node, ast.Attribute) and node.lineno <= line]
     for held in _given_to_the_workers(failure):
@@ -77,9 +97,10 @@ def _kept_on_a_gpu(failure: Failure, function: ast.FunctionDef, line: int) -> It
 
 def _given_to_the_workers(failure: Failure) -> list[Any]:
     """Return the objects that the DataLoader of the failing loop runs in its workers."""
-    own = [objects.attributes(call.locals.get("self")) for call in failure.calls_below if call.in_library]
+    own = [objects.attributes(call.locals.get("self")) for call in failure.calls if call.in_library]
     keys = ("dataset", "_dataset", "collate_fn", "_collate_fn")
-    return [one[key] for one in own for key in keys if key in one]
+    given = [one[key] for one in own for key in keys if key in one]
+    return [*given, failure.user_call.method_of] if failure.runs_in(_WORKER) else given
 
 
 def _kept_on_the_cpu(held: Any, name: str) -> Change:
@@ -99,7 +120,7 @@ def _kept_on_the_cpu(held: Any, name: str) -> Change:
 
 def _is_moved_in_the_loop(failure: Failure) -> bool:
     """Tell whether the loop over the DataLoader uses nothing of a batch but what it moves first."""
-    call = failure.user_call
+    call = _beginner(failure)
     loops = [node for node in ast.walk(call.scope or ast.Pass()) if isinstance(node, ast.For)]
     loop = next((node for node in loops if node.lineno <= call.line < node.body[0].lineno), None)
     if loop is None:

@@ -27,7 +27,7 @@ def last_quoted_function(text: str) -> tuple[ast.FunctionDef, int, Source] | Non
     return None
 
 
-def nodes_at(function: ast.FunctionDef, line: int) -> Iterator[ast.Name | ast.Call]:
+def nodes_at(function: ast.AST, line: int) -> Iterator[ast.Name | ast.Call]:
     """Yield the names and calls of a function that stand in a line."""
     for node in ast.walk(function):
         if isinstance(node, (ast.Name, ast.Call)) and node.lineno <= line <= (node.end_lineno or 0):
