@@ -23,7 +23,6 @@ ADVICE = {
     "replicas_of_two_lengths": "how to pad is for the program to say",
     "more_processes_than_gpus": "the command has to start fewer",
     "a_layer_that_forward_does_not_use": "DistributedDataParallel wraps it in a line that the frames do not show",
-    "the_same_of_a_model_with_a_name_and_a_frozen_layer": "as above",
 }
 ELSEWHERE = {"the_rank_among_all_machines": "torchrun has to set LOCAL_RANK"}
 

@@ -9,6 +9,7 @@ from samedevice.doctor.ahead.reading import TooLongError
 from samedevice.doctor.ahead.seen import Place, Seen, as_of, one_of
 from samedevice.doctor.ahead.statements import Statements
 from samedevice.doctor.culprits.evidence import Evidence
+from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call
 
 
@@ -29,6 +30,11 @@ def read_ahead(evidence: Evidence, healed: Iterable[Any]) -> Meetings:
     if evidence.operand.tensor is None and evidence.operand.call in calls:
         reader.known[id(node)] = there
         found.heal([node])
+    for inner in ast.walk(evidence.call.statement or ast.Pass()):
+        # The change is written behind this call, whatever it was computed from.
+        if isinstance(inner, ast.Call) and text_of(inner) == evidence.expression.text:
+            reader.known[id(inner)] = there
+            found.heal([inner])
     places = [
         Place(call.frame.f_code, call.globals, call.locals, call.scope) for call in calls if call.scope is not None
     ]

@@ -97,7 +97,9 @@ def replacements(evidence: Evidence) -> list[Change]:
     holder = evidence.holder
     if holder is None or holder.kind != "attribute":
         return []
-    new = [each for each in origins.reassigned(holder.module, holder.name) if _is_new(each, evidence)]
+    first = origins.assigned(holder.module, holder.name)
+    later = (each for each in origins.reassigned(holder.module, holder.name) if first and each.value is not first.value)
+    new = [each for each in later if _is_new(each, evidence)]
     return [_on_the_device_of_the_old(each, holder.name) for each in new]
 
 

@@ -12,7 +12,6 @@ from samedevice.introspect.branches import runs_before
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call
 from samedevice.introspect.origins import find_origin, is_move
-from samedevice.introspect.returned import Returned
 from samedevice.introspect.values import value, value_in
 
 
@@ -234,9 +233,9 @@ def _has_value(name: str, call: Call, line: int) -> bool:
         return False  # the line is above the function, such as a lambda, whose local name it is
     if name == call.itself:
         return True
-    if name not in call.locals and isinstance(call, Returned):
+    if name not in call.locals:
         return name in call.globals
-    if name not in call.locals or name in call.frame.f_code.co_freevars:
+    if name in call.frame.f_code.co_freevars:
         return True
     if call.scope is None:
         return True
