@@ -55,16 +55,16 @@ def said(process: Process) -> str:
 def test_all_device_errors_of_a_program_are_one_diff_that_git_applies(python: Python, tmp_path: Path) -> None:
     folder = tmp_path / "project"
     folder.mkdir()
-    write(folder, net=NET, train=TRAIN)
+    write(folder, net=NET, train=TRAIN + "array = x.numpy()\n")
     before = {path: path.read_text() for path in folder.iterdir()}
     fix = python("-m", "samedevice", "fix", "--json", "found.json", "project/train.py")
     assert fix.returncode == 0, fix.stderr
     assert {path: path.read_text() for path in folder.glob("*.py")} == before
     assert '+        self.register_buffer("scale", torch.ones(3), persistent=False)\n' in fix.stdout
     assert "SD002: self.scale was on cpu\n" in fix.stdout
-    assert "project/train.py runs to its end: 2 runs, 1 error fixed in 2 files." in said(fix)
+    assert "project/train.py runs to its end: 3 runs, 2 errors fixed in 2 files." in said(fix)
     found = json.loads((tmp_path / "found.json").read_text())
-    assert (found["succeeded"], found["runs"], found["diff"], found["left"]) == (True, 2, fix.stdout, [])
+    assert (found["succeeded"], found["runs"], found["diff"], found["left"]) == (True, 3, fix.stdout, [])
     subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=fix.stdout, text=True, check=True)
     run = python("-m", "samedevice", "run", "project/train.py")
     assert (run.returncode, run.stdout) == (0, "torch.Size([3])\n"), run.stderr
@@ -352,7 +352,8 @@ def test_a_signal_ends_the_program_and_prints_what_was_reached(tmp_path: Path) -
     write(
         tmp_path,
         net=NET,
-        train=TRAIN + "import os, time\nopen('process', 'w').write(str(os.getpid()))\ntime.sleep(600)\n",
+        train=TRAIN
+        + "array = x.numpy()\nimport os, time\nopen('process', 'w').write(str(os.getpid()))\ntime.sleep(600)\n",
     )
     command = [sys.executable, "-m", "samedevice", "fix", "train.py"]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
