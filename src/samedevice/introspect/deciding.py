@@ -90,13 +90,13 @@ def parts(node: ast.expr, line: Line) -> Iterator[Part]:
         case ast.Starred(value=inner):
             yield from parts(inner, line)
         case _:
-            found = [part for inner in _inner(node) for part in parts(inner, line)]
+            found = [part for inner in deciding_parts(node) for part in parts(inner, line)]
             # A number on the CPU is accepted beside a tensor on a GPU, and the result is where the tensor is.
             numbers = [part for part in found if part.is_one_number or part.kind == "number on the CPU"]
             yield from found if len(numbers) == len(found) else [part for part in found if part not in numbers]
 
 
-def _inner(node: ast.expr) -> list[ast.expr]:
+def deciding_parts(node: ast.expr) -> list[ast.expr]:
     """Return the expressions of which each may decide where the result is."""
     match node:
         case ast.BinOp(left=left, right=right):
@@ -111,6 +111,7 @@ def _inner(node: ast.expr) -> list[ast.expr]:
             ast.UnaryOp(operand=inner)
             | ast.NamedExpr(value=inner)
             | ast.Await(value=inner)
+            | ast.Starred(value=inner)
             | ast.ListComp(elt=inner)
             | ast.GeneratorExp(elt=inner)
         ):

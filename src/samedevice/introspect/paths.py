@@ -63,22 +63,6 @@ def put_into(statement: ast.AST, name: str) -> Iterator[tuple[ast.expr, bool]]:
                 yield args[0], False
 
 
-def deciding_parts(node: ast.expr) -> list[ast.expr]:
-    """Return the expressions of which each may decide where a value is."""
-    match node:
-        case ast.BinOp(left=left, right=right):
-            return [left, right]
-        case ast.Compare(left=left, comparators=others):
-            return [left, *others]
-        case ast.IfExp(body=body, orelse=orelse):
-            return [body, orelse]
-        case ast.BoolOp(values=values):
-            return values
-        case ast.UnaryOp(operand=inner) | ast.NamedExpr(value=inner) | ast.Starred(value=inner):
-            return [inner]
-    return []
-
-
 def in_other_branches(name: str, origin: Origin, scope: ast.AST) -> list[Origin]:
     """Return what gives a name its value where a condition had turned out otherwise."""
     found: list[Origin] = []

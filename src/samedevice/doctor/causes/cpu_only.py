@@ -6,8 +6,9 @@ import types
 from collections.abc import Iterable, Sequence
 
 from samedevice.doctor.causes.generators import loader_with
+from samedevice.doctor.causes.moved import assigned
 from samedevice.doctor.causes.registry import cause
-from samedevice.doctor.causes.rewriting import assigned, in_line
+from samedevice.doctor.causes.rewriting import in_line
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.failure import Failure
 from samedevice.doctor.culprits.lone_tensor import of_the_first_frame, off_the_cpu, tensors_on_accelerators

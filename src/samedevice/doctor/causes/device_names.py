@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from samedevice.doctor.causes.moved import assigned
 from samedevice.doctor.causes.registry import cause
-from samedevice.doctor.causes.rewriting import assigned, in_line
+from samedevice.doctor.causes.rewriting import in_line
 from samedevice.doctor.causes.several_gpus import default_index
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.failure import Failure

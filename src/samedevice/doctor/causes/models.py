@@ -5,9 +5,10 @@ import copy
 from typing import Any
 
 from samedevice.doctor.causes.hooks import beside_its_hooks
+from samedevice.doctor.causes.moved import assigned as assigned_to
+from samedevice.doctor.causes.moved import moved_there
 from samedevice.doctor.causes.registry import cause
-from samedevice.doctor.causes.rewriting import assigned as assigned_to
-from samedevice.doctor.causes.rewriting import at_the_end_of_init, before_line, in_line, moved_there, with_argument
+from samedevice.doctor.causes.rewriting import at_the_end_of_init, before_line, in_line, with_argument
 from samedevice.doctor.causes.sharded import is_sharded, named_with_layers
 from samedevice.doctor.causes.wanted_device import device_at
 from samedevice.doctor.causes.where_made import device_in_method, module_moved_again, module_moved_once
@@ -73,8 +74,8 @@ def moved_as_a_whole(evidence: Evidence) -> Change | None:
     if evidence.holder is None:
         return None
     root, call = root_of(evidence, evidence.holder)
-    loaded = beside_its_hooks(evidence, root, call) or _loaded_without_assign(evidence, root, call)
-    return loaded or before_line(call, f"{root}.to({device_at(evidence, call, call.line)})")
+    instead = _instead_of_a_move(evidence, root, call)
+    return instead or before_line(call, f"{root}.to({device_at(evidence, call, call.line)})")
 
 
 saved.fix(moved_as_a_whole)
@@ -86,8 +87,7 @@ def moved_again(evidence: Evidence) -> Change | None:
     if evidence.holder is None:
         return None
     root, call = root_of(evidence, evidence.holder)
-    loaded = beside_its_hooks(evidence, root, call) or _loaded_without_assign(evidence, root, call)
-    return loaded or module_moved_again(evidence, root, call)
+    return _instead_of_a_move(evidence, root, call) or module_moved_again(evidence, root, call)
 
 
 @not_moved.fix
@@ -96,8 +96,13 @@ def moved_once(evidence: Evidence) -> Change | None:
     if evidence.holder is None:
         return None
     root, call = root_of(evidence, evidence.holder)
-    loaded = beside_its_hooks(evidence, root, call) or _loaded_without_assign(evidence, root, call)
-    return loaded or _moved_after_its_load(evidence, root, call) or module_moved_once(evidence, root, call)
+    instead = _instead_of_a_move(evidence, root, call) or _moved_after_its_load(evidence, root, call)
+    return instead or module_moved_once(evidence, root, call)
+
+
+def _instead_of_a_move(evidence: Evidence, root: str, call: Call) -> Change | None:
+    """Write the change of a model that a move would not help: its hooks place it, or its optimizer steps another."""
+    return beside_its_hooks(evidence, root, call) or _loaded_without_assign(evidence, root, call)
 
 
 def _loaded_without_assign(evidence: Evidence, root: str, call: Call) -> Change | None:

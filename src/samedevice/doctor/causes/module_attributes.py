@@ -2,10 +2,13 @@
 
 import ast
 import re
+import sys
+from typing import Any
 
 from samedevice.doctor.causes.created_tensors import is_target, replacements
+from samedevice.doctor.causes.moved import assigned
 from samedevice.doctor.causes.registry import cause
-from samedevice.doctor.causes.rewriting import assigned, at_the_end_of_init, in_line
+from samedevice.doctor.causes.rewriting import at_the_end_of_init, in_line
 from samedevice.doctor.causes.wanted_device import device_at
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.models import is_fed_to_a_model
@@ -158,15 +161,21 @@ def registered(evidence: Evidence) -> Change | None:
     if is_filled_later:
         return assigned(evidence, there)
     if holder.inner is not None:
-        nn = "nn" if assignment is not None and "nn" in globals_of(assignment.method) else "torch.nn"
-        return in_its_place(
-            f"{itself}.{name} = {nn}.{'ModuleDict' if holder.kind == 'dict' else 'ModuleList'}({value})"
-        )
+        if _has_a_key_of_modules(objects.attributes(holder.module).get(name)):
+            return Change(there)
+        registers = "ModuleDict" if holder.kind == "dict" else "ModuleList"
+        return in_its_place(f"{itself}.{name} = nn.{registers}({value})")
     is_of_itself = assignment is not None and f"{itself}.{name}" in value
     tensors = [tensor for _, tensor in objects.inside(objects.attributes(holder.module).get(name))]
     if holder.kind == "list" and not is_of_itself and len({objects.shape(tensor) for tensor in tensors}) == 1:
         return in_its_place(f'{itself}.register_buffer("{name}", torch.stack({value}){saved})')
     return in_line(evidence, there)
+
+
+def _has_a_key_of_modules(kept: Any) -> bool:
+    """Tell whether a dict has a key that names something of each module, such as "forward": ModuleDict refuses it."""
+    keys = [key for key in dict.keys(kept) if type(key) is str] if objects.is_one_of(kept, dict) else []
+    return any(hasattr(sys.modules["torch"].nn.ModuleDict, key) for key in keys)
 
 
 def _is_empty(value: ast.expr) -> bool:

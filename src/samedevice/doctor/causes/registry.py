@@ -21,9 +21,9 @@ from typing import TypeVar
 
 from samedevice.doctor.ahead.rest import read_ahead
 from samedevice.doctor.causes.at_the_root import at_the_root
+from samedevice.doctor.causes.moved import moved_in_line, moved_there
 from samedevice.doctor.causes.next_failures import created_behind, left_behind, moved_with
 from samedevice.doctor.causes.order import CLAIMS, DETECTIONS
-from samedevice.doctor.causes.rewriting import moved_in_line, moved_there
 from samedevice.doctor.causes.siblings import siblings
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.failure import Failure

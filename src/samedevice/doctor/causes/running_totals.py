@@ -4,8 +4,9 @@ import ast
 import re
 
 from samedevice.doctor.causes.created_tensors import is_created, put_in_a_buffers_place, with_the_device_of_the_old
+from samedevice.doctor.causes.moved import assigned
 from samedevice.doctor.causes.registry import cause
-from samedevice.doctor.causes.rewriting import assigned, in_line
+from samedevice.doctor.causes.rewriting import in_line
 from samedevice.doctor.causes.wanted_device import device_at
 from samedevice.doctor.culprits.evidence import Evidence, is_of_a_library
 from samedevice.doctor.culprits.lone_tensor import refused_tensors

@@ -3,9 +3,9 @@
 import ast
 import types
 
+from samedevice.doctor.causes.moved import moved_there
 from samedevice.doctor.causes.moves import created_on
 from samedevice.doctor.causes.registry import cause
-from samedevice.doctor.causes.rewriting import moved_there
 from samedevice.doctor.causes.wanted_device import device_at
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.lone_tensor import refused_tensors

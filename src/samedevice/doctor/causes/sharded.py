@@ -5,8 +5,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from samedevice.doctor.causes.moved import assigned
 from samedevice.doctor.causes.registry import cause
-from samedevice.doctor.causes.rewriting import assigned
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.failure import Failure
 from samedevice.doctor.culprits.operands import Operand, operands_of

@@ -16,6 +16,7 @@ from samedevice.doctor.culprits.expected_device import device_named, expected_de
 from samedevice.doctor.culprits.failure import Failure
 from samedevice.doctor.culprits.provenance import Provenance, written_call, written_for
 from samedevice.introspect import classes, objects, origins
+from samedevice.introspect.deciding import deciding_parts
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call
 from samedevice.introspect.objects import MISSING
@@ -24,7 +25,6 @@ from samedevice.introspect.outside import given_outside, is_from_outside
 from samedevice.introspect.paths import (
     ANY,
     Path,
-    deciding_parts,
     in_other_branches,
     item_at,
     items_at,
