@@ -7,6 +7,7 @@ error there first explains it.
 
 import os
 from pathlib import Path
+from threading import get_ident
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ def this_rank() -> str:
 
 
 def explained_by(diagnosis: "Diagnosis") -> str:
-    """Return who explains this very error: "rank 0", or "another rank"; "" if it is for this process to do.
+    """Return who explains this very error, such as "rank 0"; "" if it is for this process to do.
 
     Two errors are the same if the same line failed with the same message, for the same tensor and the same cause. Each
     rank has a GPU of its own, so the number of the device is not compared.
@@ -27,16 +28,18 @@ def explained_by(diagnosis: "Diagnosis") -> str:
     folder = _folder_of_the_run()
     if folder is None:
         return ""
-    claim = folder / f"samedevice-{_name(diagnosis)}"
+    claim, mine = folder / f"samedevice-{_name(diagnosis)}", folder / f"samedevice-of-{os.getpid()}-{get_ident()}"
     try:
+        mine.write_text(this_rank())
         try:
-            with claim.open("x") as made:
-                made.write(this_rank())
+            os.link(mine, claim)  # a file made under its own name could be read before the rank is written in it
             return ""
         except FileExistsError:
-            rank = claim.read_text() or "another rank"  # the file is there, and may not have been written yet
+            rank = claim.read_text()
             return rank if rank != this_rank() else ""  # in another thread
-    except OSError:  # torchrun's folder is gone
+        finally:
+            mine.unlink()
+    except OSError:  # torchrun's folder is gone, or its disk has no links
         return ""
 
 
