@@ -2,8 +2,9 @@
 
 PyTorch compiles the call first and then looks for a rule of the tensor's class; a simulated tensor's has none. Here
 the compiler only reads the call (read_first.py), unless all of its tensors are fake: then it compiles as ever. A tensor
-on a GPU gets the kernel that CUDA's gets, which is written in Python: it calls the functions, whose operators come to dispatch.py one by one. For the operators with a gradient, autograd looks on then. So
-it also meets the tensors that a function has not been given but knows, which the compiler would have passed to it.
+on a GPU gets the kernel that CUDA's gets, which is written in Python: it calls the functions, whose operators come to
+dispatch.py one by one. For the operators with a gradient, autograd looks on then. So it also meets the tensors that a
+function has not been given but knows, which the compiler would have passed to it.
 """
 
 import functools
