@@ -12,8 +12,6 @@ PROGRAM = Path(__file__).with_name("every_trace.py")
 # What raises, and what it says. The first is PyTorch's.
 REFUSED = {
     "real tensors under FakeTensorMode": r"AssertionError: Please convert all Tensors to FakeTensors first or .*",
-    "torch.export, strict": r"NotImplementedError: samedevice does not simulate torch.export with strict=True: .*",
-    "torch._dynamo.export": r"NotImplementedError: samedevice does not simulate torch._dynamo.export: .*",
 }
 
 

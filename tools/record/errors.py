@@ -28,7 +28,8 @@ def not_asked(said: str, but: str = "(?!)") -> bool:
 def text(error: BaseException) -> str:
     """Return an error's text without what differs from run to run.
 
-    That is C++'s stack, CUDA's advice after its first line, and where PyTorch is installed.
+    That is C++'s stack, CUDA's advice after its first line, where PyTorch is installed, and addresses in memory.
     """
     said = str(error).split("\nException raised")[0].replace(_FOLDER, "torch/")
+    said = re.sub(r"\b0x[0-9a-f]+", "0x...", said)
     return said.split("\n")[0] if said.startswith("CUDA error") else said[:600]

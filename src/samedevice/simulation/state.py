@@ -109,6 +109,8 @@ class State:
         self.on_copy: list[Callable[[torch.Tensor, torch.device], None]] = []
         # tensor/fake.py
         self.met_fakes = False  # whether C++ was told of a GPU's fake tensor
+        # patches/read_first.py
+        self.read: set[int] = set()  # the kinds of calls that the compiler has read
         # tensor/factories.py
         self.default_type: torch.device | None = None  # what torch.set_default_tensor_type left
         # patches/memory.py

@@ -223,18 +223,27 @@ def test_a_module_on_a_gpu_is_exported() -> None:
             torch.export.export(model, (x.cpu(),))
 
 
-def test_what_torchdynamo_exports_is_on_the_cpu() -> None:
-    with simulate_cuda(devices=1):
-        for export in (
-            lambda model, x: torch.export.export(model, (x,), strict=True).module(),
-            lambda model, x: torch._dynamo.export(model)(x).graph_module,
-        ):
-            model, x = nn.Linear(2, 2), torch.ones(1, 2)
-            assert torch.equal(export(model, x)(x), model(x))
-            with pytest.raises(
-                NotImplementedError, match=r"^samedevice does not simulate torch.* to the CPU and export"
-            ):
-                export(model.cuda(), x.cuda())
+@pytest.mark.parametrize(
+    "export",
+    [
+        lambda model, x: torch.export.export(model, (x,), strict=True).module(),
+        lambda model, x: torch._dynamo.export(model)(x).graph_module,
+    ],
+)
+def test_torchdynamo_exports_a_module_on_a_gpu(export: Any) -> None:
+    with simulate_cuda(devices=2):
+        for device in ("cpu", "cuda:1"):
+            model = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)).to(device)
+            x = torch.rand(3, 2, device=device)
+            exported = export(model, x)
+            assert exported(x).device == x.device
+            assert torch.allclose(exported(x), model(x))
+            exported(x).sum().backward()
+        assert model[0].weight.grad.device == x.device
+        with pytest.raises(RuntimeError, match="mat1 is on cpu, different from other tensors on cuda:1"):
+            exported(x.cpu())
+        with pytest.raises(TorchRuntimeError, match="cpu"):
+            export(model, x.cpu())
 
 
 def test_torchdynamo_explains_a_function_of_tensors_on_gpus() -> None:

@@ -20,13 +20,15 @@ import torch
 from samedevice.simulation import state
 from samedevice.simulation.calls import Arguments, Keywords, Overload
 from samedevice.simulation.device import devices
-from samedevice.simulation.patches import dynamo
+from samedevice.simulation.patches import dynamo, read_first
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 
 _compile, _script, _export = torch.compile, torch.jit.script, torch.export.export
 _freeze, _optimize_for_inference = torch.jit.freeze, torch.jit.optimize_for_inference
 _trace, _trace_module = torch.jit.trace, torch.jit.trace_module
 _get = torch.nn.Module.__getattr__
+# What compiles its own call in eager code: torch.cond and its kin.
+_HIGHER_ORDER = "torch._higher_order_ops.", "torch.nn.attention.flex_attention"
 _told = False
 
 
@@ -56,7 +58,7 @@ def _tell(name: str) -> None:
 @functools.wraps(_compile)
 def compile_(model: Any = None, *args: Any, **kwargs: Any) -> Any:
     caller = sys._getframe(1).f_globals.get("__name__", "")
-    if not caller.startswith("torch."):  # higher-order operators compile themselves
+    if not caller.startswith("torch."):
         _tell("torch.compile")
     compiled: Any = _compile(model, *args, **kwargs)
     if model is None or kwargs.get("disable"):  # as a decorator with arguments: it comes back with the function
@@ -64,6 +66,8 @@ def compile_(model: Any = None, *args: Any, **kwargs: Any) -> Any:
     if isinstance(compiled, torch.nn.Module):
         compiled.forward = _failing_as_compiled(model, compiled.forward)
         return compiled
+    if caller.startswith(_HIGHER_ORDER):
+        return _read_first(model, compiled)
     return _failing_as_compiled(model, compiled)
 
 
@@ -79,6 +83,23 @@ def _failing_as_compiled(function: Any, compiled: Any) -> Any:
             if said is None:
                 raise
         raise said
+
+    return call
+
+
+def _read_first(function: Any, compiled: Any) -> Any:
+    """The compiled call of a higher-order operator, whose functions are read before it runs."""
+    run = _failing_as_compiled(function, compiled)
+
+    @functools.wraps(compiled)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if dynamo.traced(args, kwargs):
+            with dynamo.tracing():
+                return compiled(*args, **kwargs)
+        said = read_first.refusal(function, args, kwargs)
+        if said is not None:
+            raise said
+        return run(*args, **kwargs)
 
     return call
 
@@ -213,11 +234,5 @@ def _get_of_torchscript(module: Any, name: str) -> Any:
 def export(mod: Any, args: Arguments, kwargs: Keywords | None = None, **options: Any) -> Any:
     if not options.get("strict"):
         return _export(mod, args, kwargs, **options)
-    state = [*mod.parameters(), *mod.buffers()] if isinstance(mod, torch.nn.Module) else []
-    if any(isinstance(x, SimulatedTensor) for x in (*state, *torch.utils._pytree.tree_leaves((args, kwargs)))):
-        raise NotImplementedError(
-            "samedevice does not simulate torch.export with strict=True: leave strict out, or move the module and its "
-            "arguments to the CPU and export there"
-        )
     with dynamo.tracing():
         return _export(mod, args, kwargs, **options)

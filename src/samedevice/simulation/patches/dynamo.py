@@ -24,22 +24,40 @@ from samedevice.simulation import state
 from samedevice.simulation.calls import Arguments, Keywords, Overload, Types
 from samedevice.simulation.device.devices import device_of, resolve
 from samedevice.simulation.tensor import fake
+from samedevice.simulation.tensor.classes import Twin
+
+# After a call with other shapes TorchDynamo takes sizes for variables, and says the same in other words.
+_AS_AT_FIRST = {"automatic_dynamic_shapes": False}
 
 
 def refusal(function: Callable[..., Any], args: Arguments, kwargs: Keywords) -> Exception | None:
     """What TorchDynamo raises where it traces this call, or None where it raises nothing, or cannot follow."""
-    from torch._dynamo import eval_frame, exc
+    from torch._dynamo import exc
 
     try:
-        with _Faked() as faked:
-            function, args, kwargs = faked.copy(function), faked.copy(args), faked.copy(kwargs)
-        with tracing(), torch.no_grad():
-            eval_frame.optimize(backend="eager")(function)(*args, **kwargs)
-    except exc.TorchRuntimeError as error:
+        with torch.no_grad():
+            read(function, args, kwargs, backend="eager")
+    except (exc.TorchRuntimeError, exc.UncapturedHigherOrderOpError) as error:
         return error.with_traceback(None)
     except Exception:  # what cannot be copied, or not be traced
         return None
     return None
+
+
+def read(function: Callable[..., Any], args: Arguments, kwargs: Keywords, **options: Any) -> None:
+    """Let TorchDynamo read a call of a function, with copies of what is given to it, and run what it made of it."""
+    from torch._dynamo import config, eval_frame
+
+    with _Faked() as faked:
+        function, args, kwargs = faked.copy(function), faked.copy(args), faked.copy(kwargs)
+    with tracing(), config.patch(_AS_AT_FIRST):
+        eval_frame.optimize(**options)(function)(*args, **kwargs)
+
+
+def traced(args: Arguments, kwargs: Keywords) -> bool:
+    """Whether each tensor of a call is fake, as where PyTorch traces it: TorchDynamo can compile that as on CUDA."""
+    tensors = [x for x in tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor)]
+    return bool(tensors) and all(fake.is_fake(x) for x in tensors)
 
 
 def explain(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -64,16 +82,23 @@ def tracing() -> Iterator[None]:
     TorchDynamo knows PyTorch's functions by their identity, and notes some for good.
     """
     from torch._dynamo import eval_frame
+    from torch._dynamo.variables import builder
+
+    def clone_input(value: Any, *args: Any) -> Any:
+        """What torch._dynamo.export keeps of an input, to look values up in: it only reads it."""
+        return value if isinstance(type(value), Twin) else clone(value, *args)
 
     session = state.now.session
     with contextlib.nullcontext() if session is None else session.lifted(), fake.alone():
         before, eval_frame._stance = eval_frame._stance, eval_frame.DynamoStance("default")
         FakeTensor.to, FakeTensor.cuda = _to, _cuda
+        clone, builder._clone_input = builder._clone_input, clone_input
         try:
             yield
         finally:
             eval_frame._stance = before
             del FakeTensor.to, FakeTensor.cuda
+            builder._clone_input = clone
 
 
 def _to(self: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
@@ -87,6 +112,8 @@ def _cuda(self: torch.Tensor, device: Device = None, non_blocking: bool = False,
 
 
 def _with_number(argument: Any) -> Any:
+    if type(argument) is int:
+        return torch.device("cuda", argument)
     return resolve(argument) if argument in ("cuda", torch.device("cuda")) else argument
 
 

@@ -1,9 +1,10 @@
 """Higher-order operators, which take functions (torch.cond, flex_attention, map, scan): they compute here as on CUDA.
 
 PyTorch compiles the call first and then looks for a rule of the tensor's class; a simulated tensor's has none. Here
-nothing is compiled, and a tensor on a GPU gets the kernel that CUDA's gets, which is written in Python: it calls the
-functions, whose operators come to dispatch.py one by one. For the operators with a gradient, autograd looks on then. So
-it also meets the tensors that a function has not been given but knows, which the compiler would have passed to it.
+the compiler only reads the call (read_first.py), unless all of its tensors are fake: then it compiles as ever. A tensor
+on a GPU gets the kernel that CUDA's gets, which is written in Python: it calls the functions, whose operators come to
+dispatch.py one by one. For the operators with a gradient, autograd looks on then. So it also meets the tensors that a
+function has not been given but knows, which the compiler would have passed to it.
 """
 
 import functools
@@ -14,6 +15,7 @@ import torch
 from torch._functorch.pyfunctorch import retrieve_current_functorch_interpreter
 from torch._ops import HigherOrderOperator
 from torch.utils._python_dispatch import _get_current_dispatch_mode
+from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from samedevice.simulation.calls import Arguments, Keywords, Overload
 from samedevice.simulation.tensor.classes import Twin
@@ -28,8 +30,13 @@ _VMAP = torch._C._functorch.TransformType.Vmap
 _WITH_A_GRADIENT = ("cond", "map_impl", "scan", "while_loop", "associative_scan", "foreach_map", "flex_attention")
 
 
+_Cond = type(torch.ops.higher_order.cond)
+_cond = _Cond.__call__
+
+
 def replacements() -> Iterator[tuple[object, str, object]]:
     yield HigherOrderOperator, "dispatch", dispatch
+    yield _Cond, "__call__", cond
 
 
 def _of_classes(args: Arguments, kwargs: Keywords) -> list[torch.Tensor]:
@@ -52,15 +59,34 @@ def dispatch(self: Any, /, dispatch_key: Any, *args: Any, **kwargs: Any) -> Any:
         return _with_gradient(self, args, kwargs)
     if dispatch_key == _PYTHON:
         dispatch_key = _CUDA
-    return _dispatch(self, dispatch_key, *args, **kwargs)
+    return _in_the_form_of(self, args, _dispatch(self, dispatch_key, *args, **kwargs))
+
+
+@functools.wraps(_cond)
+def cond(self: Any, pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
+    """CondOp.__call__: the compiler takes operands out of dictionaries and lists, and its kernel knows of none."""
+    if not any(isinstance(operand, list | tuple | dict) for operand in operands):
+        return _cond(self, pred, true_fn, false_fn, operands)
+    leaves, form = tree_flatten(operands)
+
+    def with_leaves(function: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *given: function(*tree_unflatten(given, form))
+
+    return _cond(self, pred, with_leaves(true_fn), with_leaves(false_fn), tuple(leaves))
+
+
+def _in_the_form_of(operator: Overload, args: Arguments, result: Any) -> Any:
+    """What the compiler makes of a kernel's list: associative_scan returns a tensor for a tensor, a dictionary for one.
+
+    torch/_higher_order_ops/associative_scan.py hands the form to the function that it wraps.
+    """
+    form = getattr(args[0], "keywords", {}).get("spec") if operator.name() == "associative_scan" else None
+    return result if form is None else tree_unflatten(result, form)
 
 
 def _with_gradient(operator: Overload, args: Arguments, kwargs: Keywords) -> Any:
     """Compute as the operator's kernel does, while autograd looks on."""
-    if operator.name() == "cond":  # whose kernel knows of no operands in a dictionary: the compiler takes them out
-        pred, true_fn, false_fn, operands = args
-        return (true_fn if pred else false_fn)(*operands)
-    return _dispatch(operator, _CUDA, *args, **kwargs)
+    return _in_the_form_of(operator, args, _dispatch(operator, _CUDA, *args, **kwargs))
 
 
 def _cond_in_vmap(operator: Overload, pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:

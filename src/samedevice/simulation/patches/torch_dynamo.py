@@ -11,11 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
-import torch
-
 from samedevice.simulation import state
 from samedevice.simulation.patches import dynamo
-from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 
 _NAME = "torch._dynamo"
 
@@ -81,12 +78,6 @@ def explain(f: Callable[..., Any], *extra_args: Any, **extra_kwargs: Any) -> Any
 def _export_of(original: Any) -> Any:
     def export(f: Callable[..., Any], *extra_args: Any, **options: Any) -> Any:
         def exported(*args: Any, **kwargs: Any) -> Any:
-            state = [*f.parameters(), *f.buffers()] if isinstance(f, torch.nn.Module) else []
-            if any(isinstance(x, SimulatedTensor) for x in (*state, *torch.utils._pytree.tree_leaves((args, kwargs)))):
-                raise NotImplementedError(
-                    "samedevice does not simulate torch._dynamo.export: use torch.export.export, or move the module "
-                    "and its arguments to the CPU and export there"
-                )
             with dynamo.tracing():
                 return original(f, **options)(*args, **kwargs)
 
