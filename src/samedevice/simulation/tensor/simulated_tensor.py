@@ -86,6 +86,8 @@ class SimulatedTensor(torch.Tensor):
 
     @told
     def tolist(self) -> Any:
+        if classes.dispatches_itself(type(self)):
+            return super().tolist()  # PyTorch refuses this
         if self.layout is not torch.strided:
             raise RuntimeError(  # native/TensorConversions.cpp, to
                 "to(options) doesn't support converting to a different layout, but got self.layout being "
@@ -99,6 +101,8 @@ class SimulatedTensor(torch.Tensor):
 
     @told_without_class
     def numpy(self, *, force: bool = False) -> Any:
+        if classes.dispatches_itself(type(self)):
+            return super().numpy(force=force)  # PyTorch refuses this
         if self.layout is not torch.strided:
             return unwrap(self).numpy()  # PyTorch refuses this
         if force:
@@ -198,5 +202,13 @@ class SimulatedTensor(torch.Tensor):
         return copied
 
 
-classes.register(SimulatedTensor)
+class PassedOn(SimulatedTensor):
+    """What a class that dispatches operators itself passes on by `super().__torch_dispatch__`. See Note [Twins]."""
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return dispatch.dispatch(cls, func, (), args, kwargs)  # without the classes that were asked already
+
+
+classes.register(SimulatedTensor, PassedOn)
 stand_ins.register(classes.simulated)
