@@ -233,3 +233,42 @@ g(2).as_subclass(Refuses) * 2
 g(2).as_subclass(Refuses).cpu()
 c(2).as_subclass(Refuses).cuda()
 TwoTensor(g(2).as_subclass(Plain), g(2).as_subclass(Plain)) + 1
+x = c(2).as_subclass(Plain).requires_grad_(); (x.cuda() * g(2)).sum().backward(); x.grad
+x = g(2).as_subclass(Plain).requires_grad_(); (x.cpu() * c(2)).sum().backward(); x.grad
+x = g(2).as_subclass(Plain).requires_grad_(); (x * 2).backward(g(2).as_subclass(Plain).cpu()); x.grad
+x = g(2).as_subclass(Plain).requires_grad_(); (x * 2).backward(c(2))
+x = g(2).as_subclass(Plain); x.grad = c(2)
+x = g(2).as_subclass(Plain); x.data = c(2); x.device, type(x) == Plain
+x = c(2).as_subclass(Plain); x.data = g(2); x.device, type(x) == Plain
+x = g(2).as_subclass(Plain); y = c(3).as_subclass(Plain); torch.utils.swap_tensors(x, y); x.device, y.device, x.shape
+torch.vmap(lambda v: v * 2)(g(2, 2).as_subclass(Plain))
+torch.func.grad(lambda v: (v * v).sum())(g(2).as_subclass(Plain))
+F.cross_entropy(g(2, 2).as_subclass(Plain), c(2).long())
+F.embedding(g(2).long(), c(2, 2).as_subclass(Plain))
+F.batch_norm(g(2, 2).as_subclass(Plain), c(2), g(2))
+g(2).as_subclass(Plain).to("cuda:1", torch.half)
+g(2).as_subclass(Plain).to("meta")
+g(2).as_subclass(Plain).pin_memory()
+torch.tensor(g(2).as_subclass(Plain))
+torch.add(g(2), 1, out=g(2).as_subclass(Plain))
+torch.add(c(2), 1, out=g(2).as_subclass(Plain))
+torch._foreach_add([g(2).as_subclass(Plain)], [c(2)])
+g(4).as_subclass(Plain)[c(1).long()]
+c(4).as_subclass(Plain)[g(1).long()]
+x = g(4).as_subclass(Plain); x[g(4) > 0] = c(1)[0]; x
+torch.einsum("ij,jk->ik", g(2, 2).as_subclass(Plain), c(2, 2))
+g(2).as_subclass(Plain).uniform_(generator=torch.Generator())
+g(2).as_subclass(Plain).record_stream(torch.cuda.Stream())
+m = nn.DataParallel(nn.Linear(2, 2).cuda()); m(g(2, 2).as_subclass(Plain))
+m = nn.LayerNorm(2).cuda(); m(c(1, 2).as_subclass(Plain))
+m = nn.Linear(2, 2); m.register_buffer("mean", c(2).as_subclass(Plain)); m.cuda().mean
+x = Weight(g(2)); o = torch.optim.SGD([x], lr=0.1, momentum=0.9); (x * 2).sum().backward(); o.step(); o.state[x]["momentum_buffer"]
+x = Weight(c(2)); y = copy.deepcopy(x); y.cuda().device, type(copy.deepcopy(Weight(g(2)))).__name__
+nn.ParameterList([Weight(c(2))]).cuda()[0].device
+with torch.inference_mode(): g(2).as_subclass(Plain) + 1
+with torch.device("cuda"): torch.ones(2).as_subclass(Plain)
+with torch._C._DisableTorchDispatch(): c(2).cuda() + g(2)
+with torch._C._DisableTorchDispatch(): torch.zeros_like(g(2)), g(2).sum(), torch.cat([g(2), g(2)])
+with torch._C._DisableTorchDispatch(): c(2) + c(2)
+with LoggingTensorMode(), torch._C._DisableTorchDispatch(): g(2) + c(2)
+guard = torch._C._DisableTorchDispatch(); x = g(2) + 1; del guard; x

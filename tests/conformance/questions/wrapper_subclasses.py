@@ -293,3 +293,5 @@ torch.Tensor._make_wrapper_subclass(torch.Tensor, (2,), device="cuda")
 torch.Tensor._make_wrapper_subclass(Held, (2,), device="cuda", requires_grad=True).requires_grad
 torch.Tensor._make_wrapper_subclass(Held, (2, 2), (1, 2), device="cuda").stride()
 torch.Tensor._make_wrapper_subclass(Held, (2,), device="cuda", device_for_backend_keys=torch.device("cuda"))
+x = Held(g(2)).requires_grad_(); (x * 2).backward(c(2))
+torch.func.grad(lambda v: (v * v).sum())(Held(g(2)))

@@ -48,6 +48,18 @@ class Beside(torch.Tensor):
         return tree_map_only(torch.Tensor, cls, func(*args, **kwargs))
 
 
+class Switching(torch.Tensor):
+    """Switches dispatch off, and computes with itself."""
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        guard = torch._C._DisableTorchDispatch()
+        try:
+            return tree_map_only(torch.Tensor, lambda x: x.as_subclass(cls), func(*args, **(kwargs or {})))
+        finally:
+            del guard
+
+
 class Weight(nn.Parameter):
     """A parameter that dispatches operators."""
 
@@ -193,3 +205,40 @@ def test_as_subclass_of_it_is_what_its_class_gives() -> None:
     assert passing(2).as_subclass(torch.Tensor).__class__ is Passing
     with pytest.raises(RuntimeError, match="already associated to a python object of type Passing which is not a sub"):
         passing(2).as_subclass(Beside)
+
+
+def test_what_switches_dispatch_off_is_computed_where_its_tensors_are() -> None:
+    tensor = ones(2).as_subclass(Switching)
+    assert places(tensor + 1, tensor * ones(2), tensor.cpu(), tensor.cpu().cuda(1)) == [
+        "cuda:0", "cuda:0", "cpu", "cuda:1",
+    ]  # fmt: skip
+    with pytest.raises(RuntimeError, match=TWO_DEVICES):
+        tensor + torch.ones(2)
+    with torch._C._DisableTorchDispatch():
+        assert places(ones(2) + ones(2), torch.zeros_like(ones(2)), torch.ones(2) + 1) == ["cuda:0", "cuda:0", "cpu"]
+        with pytest.raises(RuntimeError, match=TWO_DEVICES):
+            ones(2) + torch.ones(2)
+    assert torch._C._len_torch_dispatch_stack() == 0
+
+
+def test_a_gradient_on_the_cpu_is_of_its_class_again() -> None:
+    tensor = passing(2, device="cpu").requires_grad_()
+    (tensor.cuda() * ones(2)).sum().backward()
+    assert (type(tensor.grad), *places(tensor.grad)) == (Passing, "cpu")
+
+
+def test_a_gradient_that_is_given_for_it_may_be_anywhere() -> None:
+    for tensor in (passing(2).requires_grad_(), two().requires_grad_()):
+        (tensor * 2).backward(torch.ones_like(tensor).cpu())
+        assert tensor.grad is not None
+
+
+def test_its_stream_is_recorded_by_its_class() -> None:
+    Passing.calls.clear()
+    passing(2).record_stream(torch.cuda.current_stream())
+    assert [name for name, _ in Passing.calls] == ["record_stream.default"]
+
+
+def test_legacy_types_know_what_holds_tensors() -> None:
+    assert (isinstance(two(), torch.cuda.FloatTensor), isinstance(two(), torch.FloatTensor)) == (True, False)
+    assert (isinstance(two("cpu"), torch.cuda.FloatTensor), isinstance(two("cpu"), torch.FloatTensor)) == (False, True)

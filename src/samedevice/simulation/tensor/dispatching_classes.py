@@ -73,6 +73,19 @@ def on_cpu(tensor: torch.Tensor) -> Any:
     """A tensor on the CPU as one that its class can pass on to the simulation, with the attributes that it has."""
     if type(tensor) in _without_memory or not is_of_program(type(tensor)) or isinstance(type(tensor), Twin):
         return tensor
-    made = made_of(tensor, type(tensor), CPU)
-    vars(made).update({name: value for name, value in vars(tensor).items() if name not in vars(made)})
+    return _with_attributes(made_of(tensor, type(tensor), CPU), tensor)
+
+
+def plain(tensor: torch.Tensor) -> torch.Tensor:
+    """A simulated tensor on the CPU as programs know it: a plain one, or of a class that dispatches operators."""
+    if not classes.dispatches_itself(type(tensor)):
+        return unwrap(tensor)
+    made: Any = _make_subclass(original_of(type(tensor)), unwrap(tensor))
+    return _with_attributes(made, tensor)
+
+
+def _with_attributes(made: Any, tensor: torch.Tensor) -> Any:
+    """`made` with what the program noted of `tensor`, of which it was made."""
+    ours = {name for name in vars(tensor) if name.startswith("_samedevice_")}
+    vars(made).update({name: value for name, value in vars(tensor).items() if name not in ours})
     return made

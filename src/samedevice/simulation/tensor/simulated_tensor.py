@@ -141,8 +141,8 @@ class SimulatedTensor(torch.Tensor):
         """Nothing is asynchronous here, so no memory can be reused too early."""
         if not isinstance(stream, torch.Stream):
             raise RuntimeError("unknown parameter type")  # torch/csrc/utils/python_arg_parser.h
-        if self.is_nested or self.layout is not torch.strided:
-            super().record_stream(stream)  # PyTorch refuses this
+        if classes.dispatches_itself(type(self)) or self.is_nested or self.layout is not torch.strided:
+            super().record_stream(stream)  # its class is asked, or PyTorch refuses this
 
     @told
     def __format__(self, spec: str) -> str:

@@ -302,9 +302,7 @@ def record_stream(self: torch.Tensor, s: Any) -> None:
         s = streams.original(stream_id=s.stream_id, device_index=s.device_index, device_type=s.device_type)
     if is_jagged(type(self)):
         return self._values.record_stream(s)
-    if is_of_program(type(self)) and device_of(self).type == "cuda":
-        return None
-    return _record_stream(self, s)  # a CPU stream: PyTorch refuses this
+    return _record_stream(self, s)  # asks a class that dispatches operators; PyTorch refuses a CPU stream
 
 
 def materialize(self: Any, shape: Any, device: Device = None, dtype: torch.dtype | None = None) -> None:
