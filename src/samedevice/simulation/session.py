@@ -62,6 +62,7 @@ from samedevice.simulation.tensor import (
     setitem,
     subclasses,
     transfers,
+    without_dispatch,
     wrapping,
 )
 from samedevice.tested_torch import warn_of_another_torch
@@ -120,6 +121,7 @@ _PARTS: tuple[Part, ...] = (
     torchscript_files,
     fake,
     library,
+    without_dispatch,
 )
 
 
@@ -132,10 +134,9 @@ class simulate_cuda:  # noqa: N801 - used like a function
     CUDA_VISIBLE_DEVICES hides some of them, as on CUDA.
 
     Not simulated: time and asynchrony, the numbers that a GPU's generator draws, a memory that runs out, sensors, CUDA
-    graphs, compilers (torch.compile, TorchScript: their code runs eagerly), NCCL itself (gloo does its work), gradients
-    of strided nested tensors, and classes with a __torch_dispatch__ of their own and no other tensor in them; nor does
-    it reach torch.tensor, torch.as_tensor, Tensor.to and Tensor.cuda by a name that was bound before it began (`from
-    torch import tensor`).
+    graphs, compilers (torch.compile, TorchScript: their code runs eagerly), NCCL itself (gloo does its work), and
+    gradients of strided nested tensors; nor does it reach torch.tensor, torch.as_tensor, Tensor.to and Tensor.cuda by a
+    name that was bound before it began (`from torch import tensor`).
 
     When it has ended, torch is what it was before. A tensor that is left over can be looked at and brought back by
     .cpu(); whoever computes with it gets a RuntimeError that says so.

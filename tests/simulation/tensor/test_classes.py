@@ -121,24 +121,6 @@ def test_a_users_parameter_keeps_its_class_in_a_module() -> None:
     assert isinstance(copy.deepcopy(special), Special)
 
 
-class Logged(torch.Tensor):
-    """A class that dispatches operators itself, and has memory of its own."""
-
-    @staticmethod
-    def __new__(cls, data):
-        return torch.Tensor._make_subclass(cls, data)
-
-    @classmethod
-    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
-        plain = (torch.Tensor._make_subclass(torch.Tensor, x) if isinstance(x, cls) else x for x in args)
-        return func(*plain, **(kwargs or {}))
-
-
-def test_a_class_that_dispatches_itself_with_its_own_memory_stays_on_the_cpu() -> None:
-    with pytest.raises(NotImplementedError, match="__torch_dispatch__ of its own on a GPU: keep Logged on the CPU"):
-        Logged(torch.ones(2, device="cuda"))
-
-
 def test_the_types_of_the_cpu_do_not_know_tensors_on_a_gpu() -> None:
     tensor = torch.ones(2, device="cuda")
     assert (isinstance(tensor, torch.FloatTensor), isinstance(tensor.cpu(), torch.FloatTensor)) == (False, True)
@@ -175,8 +157,8 @@ def test_a_tensor_like_a_dtensor_is_a_dtensor_which_module_to_empty_needs(sharde
     made = torch.empty_like(sharded_on_meta, device="cpu")
     assert (type(made), str(made.device), made.shape) == (type(sharded_on_meta), "cpu", (8, 3))
     assert type(torch.zeros_like(made)) is type(made)
-    with pytest.raises(NotImplementedError, match="keep DTensor on the CPU"):
-        torch.empty_like(sharded_on_meta, device="cuda")
+    made = torch.empty_like(sharded_on_meta, device="cuda:1")
+    assert (type(made), str(made.device), str(made.to_local().device)) == (type(sharded_on_meta), "cuda:1", "cuda:1")
 
 
 def test_a_class_of_a_program_can_be_freed_after_its_tensors(two_gpus: None) -> None:

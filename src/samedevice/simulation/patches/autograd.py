@@ -141,10 +141,15 @@ def _can_become(shape: Any, larger: Any) -> bool:
     return len(shape) <= len(larger) and all(size in (1, other) for size, other in pairs)
 
 
+def _is_held_to_its_device(output: Any) -> bool:
+    """Whether a gradient that is given for this has to be where it is (engine.cpp, validate_outputs)."""
+    return isinstance(output, torch.Tensor) and not classes.is_of_program(type(output))
+
+
 def _run_backward(outputs: Any, gradients: Any, *args: Any, **kwargs: Any) -> Any:
     fitted = tuple(
         [
-            _fit(gradient, device_of(output), index) if isinstance(output, torch.Tensor) else gradient
+            _fit(gradient, device_of(output), index) if _is_held_to_its_device(output) else gradient
             for index, (output, gradient) in enumerate(zip(outputs, gradients, strict=True))
         ]
     )

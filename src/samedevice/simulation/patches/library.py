@@ -26,7 +26,7 @@ from samedevice.simulation import state
 from samedevice.simulation.calls import Arguments, Keywords, Overload, Types
 from samedevice.simulation.rules import judgement, registered_kernels
 from samedevice.simulation.rules.registered_kernels import OF_PYTORCH, is_pytorchs
-from samedevice.simulation.tensor.classes import dispatches_itself, without_twins
+from samedevice.simulation.tensor.classes import as_on_cuda, dispatches_itself
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 
 _library = torch.library.Library
@@ -310,7 +310,7 @@ def register_torch_dispatch_rule(self: Any, op_name: Any, torch_dispatch_class: 
 
     @functools.wraps(fn)
     def rule(mode: Any, func: Overload, types: Types, *rest: Any) -> Any:
-        return fn(mode, func, without_twins(types), *rest)
+        return fn(mode, func, as_on_cuda(types), *rest)
 
     _register_torch_dispatch_rule(self, op_name, torch_dispatch_class, rule)
 

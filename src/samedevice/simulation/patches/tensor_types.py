@@ -20,6 +20,7 @@ from samedevice.simulation.patches import storage
 from samedevice.simulation.rules import layout_kinds
 from samedevice.simulation.stand_ins import StandIn, overridden
 from samedevice.simulation.tensor import making, subclasses
+from samedevice.simulation.tensor.classes import is_of_program
 from samedevice.simulation.tensor.like import like
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 from samedevice.simulation.tensor.wrapping import wrap
@@ -79,7 +80,7 @@ class _LegacyType(Face):
         _refuse(self, "cuda", args[0])
 
     def __instancecheck__(self, instance: Any) -> bool:
-        if not isinstance(instance, SimulatedTensor):
+        if not _is_on_gpu(instance):
             return False
         return bool(instance.dtype == self.dtype and instance.layout == self.layout)
 
@@ -104,7 +105,13 @@ class _PlainType(Face):
         return made
 
     def __instancecheck__(self, instance: Any) -> bool:
-        return not isinstance(instance, SimulatedTensor) and isinstance(instance, self.original)
+        return not _is_on_gpu(instance) and isinstance(instance, self.original)
+
+
+def _is_on_gpu(instance: Any) -> bool:
+    if isinstance(instance, SimulatedTensor):
+        return True
+    return isinstance(instance, torch.Tensor) and is_of_program(type(instance)) and device_of(instance).type == "cuda"
 
 
 @functools.wraps(torch.Tensor.new)

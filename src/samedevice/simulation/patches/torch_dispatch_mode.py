@@ -16,7 +16,7 @@ from samedevice.simulation.calls import Arguments, Keywords, Overload, Types
 from samedevice.simulation.device import dispatch_modes, in_backward
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.rules import judgement, made_inside
-from samedevice.simulation.tensor.classes import Twin, without_twins
+from samedevice.simulation.tensor.classes import Twin, as_on_cuda
 from samedevice.simulation.tensor.wrapping import wrap
 
 _enter = TorchDispatchMode.__enter__
@@ -58,7 +58,7 @@ def _dispatch(mode: Any, func: Overload, types: Types, args: Arguments = (), kwa
             kwargs = kwargs | {"device": home}
         args = tuple(at(home, args))
     with in_backward.running(home or CPU):
-        return type(mode).__torch_dispatch__(mode, func, without_twins(types), args, kwargs)
+        return type(mode).__torch_dispatch__(mode, func, as_on_cuda(types), args, kwargs)
 
 
 def at(home: torch.device, values: Any) -> Iterator[Any]:

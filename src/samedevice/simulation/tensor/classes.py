@@ -13,6 +13,10 @@ is again what it was: it would compute there, and say that it is there.
 
 So `type(x)` of a simulated tensor is a twin, which the program must not see: whoever hands a class to the program, to a
 mode or to a file hands on `original_of` it, and whoever makes a tensor of a class of the program makes it of `twin_of`.
+
+The twin of a class with a `__torch_dispatch__` of its own, such as a `T` of which `x.as_subclass(T)` makes one, calls
+that first, and what it passes on by `super().__torch_dispatch__` comes to the simulation (dispatching_classes.py). Such
+a class that `_make_wrapper_subclass` makes has no twin: it has no memory, and computes with the tensors that it holds.
 """
 
 import functools
@@ -30,6 +34,12 @@ _twins: "weakref.WeakValueDictionary[type, type]" = weakref.WeakValueDictionary(
 _of_torch: list[type] = []  # of torch's own classes, which stay
 simulated: Any = None  # the twin of torch.Tensor
 _common: Any = None  # what all twins derive from, SimulatedTensor
+_passed_on: Any = None  # what those twins derive from whose class dispatches operators itself
+
+# PyTorch's own classes that dispatch operators themselves, and of which files of the simulation know more.
+_WITH_WAYS_OF_THEIR_OWN = (
+    "AsyncCollectiveTensor", "DTensor", "FakeTensor", "FunctionalTensor", "MaskedTensor", "NestedTensor",
+)  # fmt: skip
 
 # `tensor.__class__ = kind` of exactly this class.
 assign = object.__dict__["__class__"].__set__
@@ -47,6 +57,9 @@ class Twin(InPlace, type(torch.nn.Parameter)):  # type: ignore[misc]
     def __subclasscheck__(cls, subclass: Any) -> bool:
         return issubclass(original_of(subclass), cls.original)
 
+    def __setattr__(cls, name: str, value: Any) -> None:
+        setattr(cls.original, name, value)  # `cls.calls += 1` in a method of the class
+
 
 def original_of(kind: Any) -> Any:
     """The class that a twin stands for; any other is its own."""
@@ -56,7 +69,7 @@ def original_of(kind: Any) -> Any:
 def twin_of(kind: type) -> type:
     """The class of the tensors on a simulated GPU that are, on the CPU, of class `kind`.
 
-    Raises NotImplementedError for a class that dispatches operators itself.
+    Raises NotImplementedError for a class of PyTorch's that dispatches operators itself in a way of its own.
     """
     original = original_of(kind)
     twin = _twins.get(original)
@@ -67,14 +80,14 @@ def twin_of(kind: type) -> type:
     return twin
 
 
-def without_twins(types: Types) -> Types:
+def as_on_cuda(types: Types) -> Types:
     """The classes that dispatch an operator themselves, as on CUDA, where a plain tensor's is not one of them."""
-    return tuple(kind for kind in types if not isinstance(kind, Twin))
+    return tuple(original_of(kind) for kind in types if dispatches_itself(kind))
 
 
 def dispatches_itself(kind: Any) -> bool:
-    """Whether a class, not one of ours, has a __torch_dispatch__ of its own."""
-    return not isinstance(kind, Twin) and kind.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__
+    """Whether a class has a __torch_dispatch__ of its own, of which PyTorch and not we have told."""
+    return original_of(kind).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__
 
 
 def is_jagged(kind: Any) -> bool:
@@ -88,8 +101,11 @@ def holds_tensors(kind: Any) -> bool:
 
 
 def is_of_program(kind: Any) -> bool:
-    """Whether this is a program's class that dispatches operators itself. PyTorch's own have ways of their own."""
-    return dispatches_itself(kind) and kind.__module__.partition(".")[0] not in ("torch", "samedevice")
+    """Whether this class dispatches operators itself as any program's does, PyTorch's TwoTensor included."""
+    if not dispatches_itself(kind):
+        return False
+    package = kind.__module__.partition(".")[0]
+    return package != "samedevice" and not (package == "torch" and kind.__name__ in _WITH_WAYS_OF_THEIR_OWN)
 
 
 def refuse_class(kind: type) -> NoReturn:
@@ -100,14 +116,17 @@ def refuse_class(kind: type) -> NoReturn:
 
 
 def _make(original: type) -> type:
+    bases = _common, original
     if dispatches_itself(original):
-        refuse_class(original)
+        if not is_of_program(original):
+            refuse_class(original)
+        bases = original, _passed_on
     members = _members(original)
-    twin: Any = _type_of_twins(type(original))(original.__name__, (_common, original), members)
+    twin: Any = _type_of_twins(type(original))(original.__name__, bases, members)
     if original is not torch.nn.Parameter:
         # Set now: of a class with a __torch_dispatch__, torch disables the default one when it is made.
         holder = next(base for base in original.__mro__ if "__torch_function__" in vars(base))
-        twin.__torch_function__ = vars(holder)["__torch_function__"]
+        type.__setattr__(twin, "__torch_function__", vars(holder)["__torch_function__"])
     return twin
 
 
@@ -132,9 +151,9 @@ def set_class(tensor: torch.Tensor, kind: type) -> None:
     assign(tensor, twin_of(kind))
 
 
-def register(common: type) -> None:
-    """Let the twins derive from this class, and make that of torch.Tensor."""
-    global simulated, _common
-    _common = common
+def register(common: type, passed_on: type) -> None:
+    """Let the twins derive from these classes, and make that of torch.Tensor."""
+    global simulated, _common, _passed_on
+    _common, _passed_on = common, passed_on
     simulated = _twins[torch.Tensor] = Twin("Tensor", (common,), _members(torch.Tensor))
     _of_torch.append(simulated)

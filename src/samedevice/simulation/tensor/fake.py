@@ -26,7 +26,7 @@ from samedevice.simulation.device.devices import CPU, ENDED, device_of
 from samedevice.simulation.device.in_cpp import for_cpp, meant
 from samedevice.simulation.rules import judgement
 from samedevice.simulation.tensor import functorch
-from samedevice.simulation.tensor.classes import Twin, without_twins
+from samedevice.simulation.tensor.classes import Twin, as_on_cuda
 
 _ask_device = torch.ops.prim.device.default
 _dispatch = FakeTensor.__dict__["__torch_dispatch__"].__func__
@@ -95,7 +95,7 @@ def is_fake(tensor: torch.Tensor) -> bool:
 @functools.wraps(_dispatch)
 def dispatch(cls: type, func: Overload, types: Types, args: Arguments = (), kwargs: Keywords | None = None) -> Any:
     """FakeTensor.__torch_dispatch__."""
-    return _told(func, _dispatch(cls, func, without_twins(types), args, _with_meant(kwargs)))
+    return _told(func, _dispatch(cls, func, as_on_cuda(types), args, _with_meant(kwargs)))
 
 
 def _dispatch_of_mode(mode: type) -> Any:
@@ -110,7 +110,7 @@ def _dispatch_of_mode(mode: type) -> Any:
         kwargs = _with_meant(kwargs)
         if mode is proxy_tensor.ProxyTorchDispatchMode:
             kwargs = _with_home(self, args, kwargs)
-        return _told(func, original(self, func, without_twins(types), args, kwargs))
+        return _told(func, original(self, func, as_on_cuda(types), args, kwargs))
 
     return dispatch
 

@@ -11,7 +11,7 @@ from samedevice.simulation.device import dispatch_modes
 from samedevice.simulation.device.devices import CPU, device_of, resolve
 from samedevice.simulation.stand_ins import ABSENT, modes_are_asked, overridden
 from samedevice.simulation.tensor import batched_gradients, classes, fake, functorch, making
-from samedevice.simulation.tensor.classes import dispatches_itself, is_jagged, refuse_class
+from samedevice.simulation.tensor.classes import dispatches_itself, is_jagged
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 from samedevice.simulation.tensor.transfers import move
 from samedevice.simulation.tensor.wrapping import unwrap, wrap
@@ -101,12 +101,14 @@ def _like_of_class(
         home = device_of(source) if device is None else resolve(device)
         if original.__name__ == "new_tensor":  # where `source` is, and of torch.Tensor
             return made_like(torch.empty(0, dtype=source.dtype, device="cpu"), *args, device=home, **kwargs)
-        if home.type == "cuda":
+        if "cuda" in (home.type, device_of(source).type):
+            if device is not None or original.__name__.startswith("new"):  # PyTorch names the device of these itself
+                kwargs = kwargs | {"device": home}
             with dispatch_modes.asking():
-                return original(source, *args, device=home, pin_memory=pin_memory, **kwargs)
+                return original(source, *args, pin_memory=pin_memory, **kwargs)
     if dispatches_itself(kind):  # a DTensor, which makes one of its own kind
         if device is not None and resolve(device).type == "cuda" and not fake.is_fake(source):
-            refuse_class(kind)
+            device = resolve(device)
         return original(source, *args, **making.given(device=device, pin_memory=pin_memory), **kwargs)
     return NotImplemented
 

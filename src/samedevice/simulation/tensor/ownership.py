@@ -17,9 +17,10 @@ from torch.autograd.graph import saved_tensors_hooks
 
 from samedevice.simulation.device import in_backward
 from samedevice.simulation.device.devices import CPU, device_of
+from samedevice.simulation.tensor import dispatching_classes
 from samedevice.simulation.tensor.classes import dispatches_itself
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
-from samedevice.simulation.tensor.wrapping import unwrap, wrap
+from samedevice.simulation.tensor.wrapping import wrap
 
 _add_batch_dim, _remove_batch_dim = vmap._add_batch_dim, vmap._remove_batch_dim
 _unpack_dual = forward_ad.unpack_dual
@@ -70,7 +71,9 @@ def plain(tensor: torch.Tensor) -> Any:
     """The same tensor as programs know it: on the CPU, a tensor of PyTorch's own class."""
     if not isinstance(tensor, SimulatedTensor) or tensor._samedevice_device is not CPU:
         return tensor
-    return _Plain.apply(tensor) if torch.is_grad_enabled() and tensor.requires_grad else unwrap(tensor)
+    return (
+        _Plain.apply(tensor) if torch.is_grad_enabled() and tensor.requires_grad else dispatching_classes.plain(tensor)
+    )
 
 
 class _Owned(torch.autograd.Function):
@@ -99,7 +102,7 @@ class _Plain(_Owned):
 
     @staticmethod
     def forward(tensor: torch.Tensor) -> torch.Tensor:
-        return unwrap(tensor)
+        return dispatching_classes.plain(tensor)
 
 
 def _made_dual(tensor: torch.Tensor, tangent: torch.Tensor, *, level: int | None = None) -> torch.Tensor:

@@ -19,6 +19,7 @@ from samedevice.simulation.tensor.wrapping import unwrap, wrap
 
 _grad = torch.Tensor.grad
 _data = torch.Tensor.data
+_make_subclass = torch.Tensor._make_subclass
 _register_hook = torch.Tensor.register_hook
 _set_version = torch._C._autograd._unsafe_set_version_counter
 
@@ -64,7 +65,13 @@ def _exchange(tensor: torch.Tensor, new: torch.Tensor) -> None:
 def _switch(tensor: torch.Tensor, device: torch.device) -> Any:
     """Put the same memory under `tensor` as a tensor on `device`; returns an object for the C++ tensor before."""
     place = device_of(tensor)
-    other: Any = unwrap(tensor) if device is CPU else wrap(tensor, device)
+    kind = original_of(type(tensor))
+    if not classes.dispatches_itself(kind):
+        other: Any = unwrap(tensor) if device is CPU else wrap(tensor, device)
+    elif device is CPU:
+        other = _make_subclass(kind, unwrap(tensor))
+    else:
+        other = wrap(unwrap(tensor), device)
     other.requires_grad_(tensor.requires_grad)
     if not tensor.is_inference() and not other.is_inference():
         _set_version((other,), (tensor._version,))

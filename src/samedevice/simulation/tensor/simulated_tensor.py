@@ -86,6 +86,8 @@ class SimulatedTensor(torch.Tensor):
 
     @told
     def tolist(self) -> Any:
+        if classes.dispatches_itself(type(self)):
+            return super().tolist()  # PyTorch refuses this
         if self.layout is not torch.strided:
             raise RuntimeError(  # native/TensorConversions.cpp, to
                 "to(options) doesn't support converting to a different layout, but got self.layout being "
@@ -99,6 +101,8 @@ class SimulatedTensor(torch.Tensor):
 
     @told_without_class
     def numpy(self, *, force: bool = False) -> Any:
+        if classes.dispatches_itself(type(self)):
+            return super().numpy(force=force)  # PyTorch refuses this
         if self.layout is not torch.strided:
             return unwrap(self).numpy()  # PyTorch refuses this
         if force:
@@ -137,8 +141,8 @@ class SimulatedTensor(torch.Tensor):
         """Nothing is asynchronous here, so no memory can be reused too early."""
         if not isinstance(stream, torch.Stream):
             raise RuntimeError("unknown parameter type")  # torch/csrc/utils/python_arg_parser.h
-        if self.is_nested or self.layout is not torch.strided:
-            super().record_stream(stream)  # PyTorch refuses this
+        if classes.dispatches_itself(type(self)) or self.is_nested or self.layout is not torch.strided:
+            super().record_stream(stream)  # its class is asked, or PyTorch refuses this
 
     @told
     def __format__(self, spec: str) -> str:
@@ -198,5 +202,13 @@ class SimulatedTensor(torch.Tensor):
         return copied
 
 
-classes.register(SimulatedTensor)
+class PassedOn(SimulatedTensor):
+    """What a class that dispatches operators itself passes on by `super().__torch_dispatch__`. See Note [Twins]."""
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return dispatch.dispatch(cls, func, (), args, kwargs)  # without the classes that were asked already
+
+
+classes.register(SimulatedTensor, PassedOn)
 stand_ins.register(classes.simulated)

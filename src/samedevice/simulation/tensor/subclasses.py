@@ -16,6 +16,7 @@ from samedevice.simulation.device.in_cpp import for_cpp
 from samedevice.simulation.tensor import classes, dtensor
 from samedevice.simulation.tensor.classes import (
     assign,
+    dispatches_itself,
     holds_tensors,
     is_of_program,
     original_of,
@@ -23,6 +24,7 @@ from samedevice.simulation.tensor.classes import (
     twin_of,
 )
 from samedevice.simulation.tensor.dispatch import refuse_gradients_of_nested
+from samedevice.simulation.tensor.dispatching_classes import become, follow, made_of
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 from samedevice.simulation.tensor.wrapping import meet_holder, pass_on, unwrap
 
@@ -66,11 +68,16 @@ def new_parameter(cls: type, data: Any = None, requires_grad: bool = True) -> An
 def make_subclass(cls: type, data: Any, require_grad: bool = False, **options: Any) -> Any:
     """The same memory, detached, as a `cls`."""
     if not isinstance(data, SimulatedTensor):
+        follow(cls)
         return _make_subclass(original_of(cls), data, require_grad, **options)
+    if is_of_program(cls):
+        made = made_of(data, cls, data.device, require_grad)
+        pass_on(data, made)
+        return made
     with torch._C.DisableTorchFunction():  # a mode hears nothing of it
         if require_grad:
             refuse_gradients_of_nested([data])
-        made: Any = _make_subclass(classes.simulated, unwrap(data), require_grad)
+        made = _make_subclass(classes.simulated, unwrap(data), require_grad)
         made._samedevice_device = data.device
         pass_on(data, made)
     assign(made, twin_of(cls))
@@ -80,7 +87,8 @@ def make_subclass(cls: type, data: Any, require_grad: bool = False, **options: A
 @functools.wraps(_make_wrapper_subclass)
 def make_wrapper_subclass(cls: type, *args: Any, **kwargs: Any) -> Any:
     device = args[_DEVICE] if len(args) > _DEVICE else kwargs.get("device")
-    is_on_gpu = torch.device(device or "cpu").type == "cuda"
+    is_on_gpu = torch.device(device or "cpu").type == "cuda" and dispatches_itself(cls)  # PyTorch refuses others
+    follow(cls, has_memory=False)
     if is_on_gpu and len(args) > _DEVICE:
         args = (*args[:_DEVICE], _device_in_cpp(cls, device), *args[_DEVICE + 1 :])
     elif is_on_gpu:
@@ -136,8 +144,25 @@ def validate_members(self: Any) -> None:
 def as_subclass(self: torch.Tensor, cls: type) -> Any:
     """The same memory and history as a `cls`."""
     if not isinstance(self, SimulatedTensor):
+        follow(cls)
         return _as_subclass(self, original_of(cls))
     with torch._C.DisableTorchFunctionSubclass():
         made: Any = torch.ops.aten.alias(self)
-    assign(made, twin_of(cls))
+    if dispatches_itself(type(self)):
+        return _of_class(made, original_of(cls))
+    if is_of_program(cls):
+        become(made, cls)
+    else:
+        assign(made, twin_of(cls))
     return made
+
+
+def _of_class(made: Any, cls: type) -> Any:
+    """What a class gave that dispatches operators itself: torch/csrc/autograd/python_variable.cpp, THPVariable_Wrap."""
+    kind = original_of(type(made))
+    if issubclass(kind, cls):
+        return made
+    raise RuntimeError(
+        f"Creating a new Tensor subclass {cls.__name__} but the raw Tensor object is already associated to a python "
+        f"object of type {kind.__name__} which is not a subclass of the requested type"
+    )

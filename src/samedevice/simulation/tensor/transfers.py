@@ -17,7 +17,14 @@ from samedevice.simulation.device import dispatch_modes, pinned_memory, streams,
 from samedevice.simulation.device.devices import CPU, device_of, is_index, resolve
 from samedevice.simulation.rules import layout_errors, layout_kinds
 from samedevice.simulation.stand_ins import ABSENT, overridden
-from samedevice.simulation.tensor import batched_gradients, dtensor, fake, functorch, nested_gradients
+from samedevice.simulation.tensor import (
+    batched_gradients,
+    dispatching_classes,
+    dtensor,
+    fake,
+    functorch,
+    nested_gradients,
+)
 from samedevice.simulation.tensor.classes import (
     dispatches_itself,
     holds_tensors,
@@ -67,6 +74,8 @@ class _ToCopy(torch.autograd.Function):
             sync_debug.copies(tensor, device, non_blocking)
         for observe in now.on_copy:
             observe(tensor, device)
+        if is_of_program(type(tensor)):
+            return _copied_seen(dispatching_classes.on_cpu(tensor), device, dtype, memory_format, non_blocking)
         if not dispatch_modes.now():
             return _copied(tensor, device, dtype, memory_format)
         if tensor.layout is torch.strided:
@@ -153,7 +162,10 @@ def _copied_seen(
     tensor: torch.Tensor, device: torch.device, dtype: torch.dtype | None, memory_format: torch.memory_format | None,
     non_blocking: bool,
 ) -> torch.Tensor:  # fmt: skip
-    """The copy as modes see it: Tensor.to(device) names the layout, Tensor.to(device, dtype) does not."""
+    """The copy as modes see it, and classes that dispatch operators.
+
+    Tensor.to(device) names the layout, Tensor.to(device, dtype) does not.
+    """
     options = {"dtype": tensor.dtype, "layout": tensor.layout} if dtype is None else {"dtype": dtype}
     with dispatch_modes.asking():
         copy: torch.Tensor = torch.ops.aten._to_copy.default(
@@ -290,9 +302,7 @@ def record_stream(self: torch.Tensor, s: Any) -> None:
         s = streams.original(stream_id=s.stream_id, device_index=s.device_index, device_type=s.device_type)
     if is_jagged(type(self)):
         return self._values.record_stream(s)
-    if is_of_program(type(self)) and device_of(self).type == "cuda":
-        return None
-    return _record_stream(self, s)  # a CPU stream: PyTorch refuses this
+    return _record_stream(self, s)  # asks a class that dispatches operators; PyTorch refuses a CPU stream
 
 
 def materialize(self: Any, shape: Any, device: Device = None, dtype: torch.dtype | None = None) -> None:
