@@ -57,4 +57,4 @@ def _is_of_forks(item: pytest.Item) -> bool:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if _is_of_forks(item) and not hasattr(os, "fork"):
-            item.add_marker(pytest.mark.skip(reason="lesson 16 is about forked workers, and Windows has no fork"))
+            item.add_marker(pytest.mark.skip(reason="lesson 14 is about forked workers, and Windows has no fork"))

@@ -21,6 +21,8 @@
 """
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -37,8 +39,11 @@ try:
     from lessons import check, start
 except ImportError:
     %pip install -q "samedevice @ git+{repository}"
-    import sys; sys.modules.pop("lessons", None)  # a folder of that name may have been imported
-    from lessons import check, start
+    import sys; sys.modules.pop("lessons", None)  # a folder of that name?
+    try:
+        from lessons import check, start
+    except ImportError:
+        raise ImportError("pip could not install samedevice, as it says above.") from None
 start(gpus={gpus})"""
 # Labels that come back under every failure: as headings they would give anchors that lead to the first one only.
 LABELS = {"reproduce", "read the message", "why", "find it", "fix", "not a fix", "exercise"}
@@ -75,6 +80,28 @@ def test_the_first_code_cell_is_the_same_everywhere_but_for_the_gpus(notebook, c
     assert code[0].metadata.tags == ["nbval-ignore-output"]
     gpus = {1: "1 simulated GPU", 2: "2 simulated GPUs"}[notebook.metadata.gpus]
     assert [output.text for output in code[0].outputs] == [f"{gpus}, on the CPU.\n"]
+
+
+def test_where_samedevice_cannot_be_installed_the_first_cell_ends_in_one_sentence():
+    """As on Colab without a network: `lessons` is not there, and pip could not bring it."""
+    cell = FIRST_CELL.format(repository=REPOSITORY, gpus=1)
+    program = f"""
+import sys
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+shell.run_line_magic = lambda *_, **__: print("pip failed")
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name == "lessons":
+            raise ModuleNotFoundError("No module named 'lessons'")
+sys.meta_path.insert(0, Missing())
+shell.run_cell({cell!r})
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    said = re.sub(r"\x1b\[[\d;]*m", "", run.stdout)
+    assert said.rstrip().endswith("\nImportError: pip could not install samedevice, as it says above."), run.stderr
+    assert said.count("Traceback") == 1
+    assert "During handling" not in said
 
 
 def test_the_metadata_is_what_search_and_the_site_need(notebook):
@@ -118,11 +145,17 @@ def test_only_a_cell_that_measures_may_print_something_else(source, tags):
     assert_compared(nbformat.v4.new_code_cell('measured("a", b)', metadata={"tags": ["nbval-ignore-output"]}))
 
 
-def test_every_cell_was_executed_and_has_no_number_of_its_own(path, code):
-    """Numbers would change below a cell that is put in; `make notebooks` stores 1 for each."""
-    numbers = {cell.execution_count for cell in code}
-    numbers |= {output.execution_count for cell in code for output in cell.outputs if "execution_count" in output}
-    assert numbers == {1}, f"run `make check NB=notebooks/{path.name}`"
+def test_every_cell_was_executed_and_is_numbered_in_its_order(path, code):
+    """The page shows the numbers, and a reader looks there for the cell that a traceback names."""
+    again = f"run `make check NB=notebooks/{path.name}`"
+    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1)), again
+    for cell in code:
+        for output in cell.outputs:
+            assert output.get("execution_count", cell.execution_count) == cell.execution_count, again
+            if output.output_type == "error":
+                frames = re.findall(r"^Cell In\[(\d+)\]", "\n".join(output.traceback), re.M)
+                assert frames[:1] in ([], [str(cell.execution_count)]), again
+                assert all(int(frame) <= cell.execution_count for frame in frames), again
 
 
 def test_a_cell_stores_an_error_only_where_it_says_so(code):
