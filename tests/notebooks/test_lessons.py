@@ -11,7 +11,7 @@
 - `explain()` and `where(...)` are called as people call them, and show all that they say.
 - "A trap: ..." runs advice that is really given, and links to it.
 - Of the two exercises, the first asks for a prediction, and the second hands over a program after a real report.
-  `check` says that the answer passed or is not right yet; a hint has to be asked for, with `hint=True`.
+  `check` says that the answer passed or what is wrong with it; a hint has to be asked for, with `hint=True`.
 - "Remember" has three lines. All texts that the lesson raises come after it, folded.
 - A lesson has at most 50 cells and takes at most fifteen minutes. One that writes a program to a file or runs a command
   calls `new_folder()` first; each command that imports torch takes two seconds or more.

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from lessons.exercises import Exercise, Prediction
+from lessons.exercises import Exercise, Prediction, RefusedError
 from lessons.exercises.staying import never_elsewhere
 
 
@@ -26,7 +26,7 @@ def one_step_arguments(devices: list[Any]) -> tuple[Any, ...]:
 def refuse_a_moved_table(optimizer: Any, args: Any, kwargs: Any) -> None:
     """Raise before a step if the table was moved: its numbers would be right there, too, but it would not fit."""
     if any(table.device.type != "cpu" for group in optimizer.param_groups for table in group["params"]):
-        raise RuntimeError("here the table is on a GPU: leave it on the CPU, only its copy goes there.")
+        raise RefusedError("The table is on a GPU. It has to stay on the CPU, and only its copy goes there.")
 
 
 def one_step_reference(table: Any, model: Any, criterion: Any, optimizer: Any, target: Any) -> Any:

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from torch.utils.data import Dataset, get_worker_info
 
-from lessons.exercises import Exercise, Prediction
+from lessons.exercises import Exercise, Prediction, RefusedError
 from lessons.exercises.staying import never_elsewhere
 
 
@@ -21,7 +21,7 @@ class Photos(Dataset):
 
     def __getitem__(self, index: int) -> Any:
         if get_worker_info() is None:
-            raise RuntimeError("the training process itself read a photo: keep num_workers=1.")
+            raise RefusedError("The training process itself read a photo. A worker has to: keep num_workers=1.")
         return self._photos[index], self._labels[index]
 
     def batches(self) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from lessons.exercises import Exercise, Prediction
+from lessons.exercises import Exercise, Prediction, RefusedError
 
 
 def features_arguments(devices: list[Any]) -> tuple[Any, ...]:
@@ -14,7 +14,7 @@ def features_arguments(devices: list[Any]) -> tuple[Any, ...]:
 
     def refuse(module: nn.Module, inputs: tuple[Any, ...]) -> None:
         if len(set(devices)) > 1 and len(inputs[0]) == whole:
-            raise RuntimeError(f"the whole batch came to {inputs[0].device}: each GPU has to get a half.")
+            raise RefusedError(f"The whole batch came to {inputs[0].device}. Each GPU has to get a half of it.")
 
     stages[0].register_forward_pre_hook(refuse)
     return stages, torch.randn(whole, 64)

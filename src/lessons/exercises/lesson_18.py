@@ -8,7 +8,7 @@ from torch import distributed, nn
 from torch.nn import functional
 from torch.nn.parallel import DistributedDataParallel
 
-from lessons.exercises import Exercise, Prediction
+from lessons.exercises import Exercise, Prediction, RefusedError
 
 SIZE = 16  # of a batch
 
@@ -33,22 +33,22 @@ class TwoHeads(nn.Module):
         """Refuse a call that avoids DistributedDataParallel: in one process, its numbers would be right too."""
         wrapper = DistributedDataParallel._active_ddp_module
         if wrapper is None:
-            raise RuntimeError("the model was called without DistributedDataParallel.")
+            raise RefusedError("The model has to be called through DistributedDataParallel.")
         if wrapper.find_unused_parameters or wrapper.static_graph:
-            raise RuntimeError("find_unused_parameters and static_graph are to stay off.")
+            raise RefusedError("find_unused_parameters and static_graph have to stay off.")
         if not wrapper.require_backward_grad_sync:
-            raise RuntimeError("in no_sync the gradients are not averaged.")
+            raise RefusedError("In no_sync the gradients are not averaged.")
         self.wrapper = self.wrapper or weakref.ref(wrapper)
         if self.wrapper() is not wrapper:
-            raise RuntimeError("the model was wrapped anew: once is enough, before the loop.")
+            raise RefusedError("The model was wrapped again. Wrap it once, before the loop.")
         if self.begun > self.ended or len(flats) != SIZE:
-            raise RuntimeError("leave the loop as it was: each batch has its forward, and then its backward.")
+            raise RefusedError("Each batch has its forward, and then its backward. Leave the loop as it was.")
         self.begun += 1
         return self.compute(flats)
 
     def compute(self, flats: Any) -> Any:
         if not all(parameter.requires_grad for parameter in self.parameters()):
-            raise RuntimeError("a frozen layer does not learn: sales are to be learnt, too.")
+            raise RefusedError("A frozen layer does not learn, and sales are to be learnt, too.")
         hidden = self.body(flats).relu()
         return self.rent(hidden), self.sale(hidden)
 

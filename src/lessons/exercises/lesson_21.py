@@ -9,7 +9,7 @@ from torch import distributed, nn
 from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor import DTensor, Replicate, distribute_tensor, init_device_mesh
 
-from lessons.exercises import Exercise
+from lessons.exercises import Exercise, RefusedError
 from lessons.exercises.lesson_18 import InAGroup
 
 
@@ -23,9 +23,9 @@ class Rents(nn.Module):
     def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
         """Refuse whole tensors: a group of one process would take them, and a real group refuses them later."""
         if assign and not all(isinstance(tensor, DTensor) for tensor in state_dict.values()):
-            raise RuntimeError("with assign=True, plain tensors take the place of the DTensors.")
+            raise RefusedError("With assign=True, plain tensors take the place of the DTensors.")
         if any(isinstance(x, DTensor) and isinstance(x.placements[0], Replicate) for x in state_dict.values()):
-            raise RuntimeError("each rank is to keep a part, and not a copy of the whole.")
+            raise RefusedError("Each rank has to keep a part, and not a copy of the whole.")
         return super().load_state_dict(state_dict, strict, assign)
 
     def forward(self, flats: Any) -> Any:

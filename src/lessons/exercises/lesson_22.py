@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from lessons.exercises import Exercise, Prediction
+from lessons.exercises import Exercise, Prediction, RefusedError
 from lessons.exercises.staying import never_elsewhere
 
 
@@ -26,13 +26,13 @@ def smoothed_reference(model: Any, signal: Any) -> Any:
 def _refuse_a_copy(module: nn.Module, inputs: tuple[Any, ...]) -> None:
     """Raise if the signal has been on another device on its way: the numbers would be right as well."""
     if not inputs[0].requires_grad:
-        raise RuntimeError("the signal has lost its gradient on the way.")
+        raise RefusedError("The signal has lost its gradient on the way.")
     nodes = [inputs[0].grad_fn]
     while nodes:
         node = nodes.pop()
         if node is not None:
             if "ToCopy" in node.name():
-                raise RuntimeError("the signal was copied to another device: leave it where it is.")
+                raise RefusedError("The signal was copied to another device. It has to stay where it is.")
             nodes += [following for following, _ in node.next_functions]
 
 
