@@ -27,7 +27,8 @@ def shared_reference(worker: Any, shared: Any, optimizer: Any, batches: Any, exa
         for mine, theirs in zip(worker.parameters(), shared.parameters(), strict=True):
             theirs.grad = mine.grad.clone()
         optimizer.step()
-    return shared(exam)
+    with torch.no_grad():  # the page asks what the model says, not for a gradient
+        return shared(exam)
 
 
 EXERCISES = {
