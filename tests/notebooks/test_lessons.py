@@ -7,6 +7,9 @@
   `gradients` (which rank has which gradient).
 - At most four sections show a failure. A question before it says what to look at. The cell that raises it has the tag
   `raises-exception`.
+- A question to predict is a cell of Markdown with the tag `predict`, above the code that answers it. It ends in two to
+  four alternatives, each with a comment: `<!-- right -->`, or one sentence on why not. On the page, what happens and
+  what is said of it, up to the next code, question or heading, is folded until the reader has chosen.
 - The fix is a cell of its own, with the tag `fix`. The next code cell shows that it works, so it fails without the fix.
 - `explain()` and `where(...)` are called as people call them, and show all that they say.
 - "A trap: ..." runs advice that is really given, and links to it.
@@ -20,6 +23,7 @@
   number.
 """
 
+import itertools
 import re
 import subprocess
 import sys
@@ -156,6 +160,25 @@ def test_every_cell_was_executed_and_is_numbered_in_its_order(path, code):
                 frames = re.findall(r"^Cell In\[(\d+)\]", "\n".join(output.traceback), re.M)
                 assert frames[:1] in ([], [str(cell.execution_count)]), again
                 assert all(int(frame) <= cell.execution_count for frame in frames), again
+
+
+ALTERNATIVE = re.compile(r"^\d\. (?P<text>.*\S) <!-- (?P<why>.+) -->$")
+
+
+def test_a_question_to_predict_ends_in_alternatives_of_which_one_is_right(notebook):
+    for cell, following in itertools.pairwise(notebook.cells):
+        if "predict" not in cell.metadata.get("tags", []):
+            assert "<!-- right -->" not in cell.source, "tag it predict"
+            continue
+        assert cell.cell_type == "markdown"
+        assert following.cell_type == "code" and following.outputs, cell.source
+        *_, question, alternatives = cell.source.split("\n\n")
+        found = [ALTERNATIVE.match(line) for line in alternatives.splitlines()]
+        assert 2 <= len(found) <= 4 and all(found), cell.source
+        whys = [line["why"] for line in found]
+        assert whys.count("right") == 1, cell.source
+        assert all(why == "right" or re.fullmatch(r"[A-Z`].*[.!]", why) for why in whys), cell.source
+        assert "?" in question or question.endswith(":"), cell.source
 
 
 def test_a_cell_stores_an_error_only_where_it_says_so(code):

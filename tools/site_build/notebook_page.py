@@ -16,6 +16,7 @@ from pymdownx.slugs import slugify
 
 from samedevice.catalog import load
 from samedevice.placement.drawing import colour_of
+from site_build.predictions import fold_predictions
 from site_build.tracebacks import plain, shorten
 
 
@@ -29,6 +30,7 @@ def finish_notebook(content: str, page: Page, notebook: dict[str, Any]) -> Beaut
     soup = BeautifulSoup(content, "html.parser")
     _finish_code(soup, _texts(notebook))
     _finish_outputs(soup)
+    fold_predictions(soup, notebook)
     _finish_tables(soup)
     headings = _finish_headings(soup)
     if headings:
