@@ -72,6 +72,8 @@ def _finish_outputs(soup: BeautifulSoup) -> None:
         text = output.get_text()
         output.string = shorten(text) if output.find_parent("details") else plain(text).rstrip()
     tables = soup.find_all("div", class_="output-html")
+    for style in [style for output in tables for style in output.find_all("style")]:
+        style.decompose()  # for a notebook: the site has its own
     for output in tables:
         for text in [text for text in output.find_all(string=True) if type(text) is NavigableString]:
             text.replace_with(plain(text))
