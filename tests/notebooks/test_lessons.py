@@ -272,7 +272,8 @@ def test_a_heading_begins_its_cell(notebook):
 
 def test_it_is_read_in_fifteen_minutes(notebook):
     assert 30 <= len(notebook.cells) <= 50
-    words = sum(len(cell.source.split()) for cell in notebook.cells)
+    *read, _ = notebook.cells  # the last is the list of messages, which is folded and is there to be searched
+    words = sum(len(re.sub(r"<!--.*?-->", "", cell.source).split()) for cell in read)  # no page shows the comments
     assert words <= 2700, f"{words} words, at 180 a minute"
 
 
