@@ -33,6 +33,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from lessons.exercises import HOW_TO_ASK
 from samedevice.catalog import load
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -273,8 +274,7 @@ def test_a_heading_begins_its_cell(notebook):
 def test_it_is_read_in_fifteen_minutes(notebook):
     assert 30 <= len(notebook.cells) <= 50
     # The first code cell and the list of messages at the end are folded, and no page shows the comments of alternatives.
-    *read, _ = [cell.source for cell in notebook.cells if not cell.source.startswith("try:
-")]
+    *read, _ = [cell.source for cell in notebook.cells if not cell.source.startswith("try:\n")]
     words = sum(len(re.sub(r"<!--.*?-->", "", source).split()) for source in read)
     assert words <= 2700, f"{words} words, at 180 a minute"
 
@@ -310,7 +310,9 @@ def test_it_ends_with_exercises_three_lines_to_remember_and_its_messages(noteboo
     assert messages == "## Messages of this lesson"
     calls = [cell for cell in asked if cell.cell_type == "code"]
     assert len(calls) == 2
-    assert len({output.text for cell in calls for output in cell.outputs}) == 1, "the outputs give nothing away"
+    said = [output.text.splitlines() for cell in calls for output in cell.outputs]
+    assert [lines[0] for lines in said] == ['Write your prediction in place of each "?".', "Not right yet. This fails:"]
+    assert {lines[-1] for lines in said} == {HOW_TO_ASK}, "the outputs give no hint away"
     assert len(re.findall(r"^\d\. ", lines[0].source, re.M)) <= 3
     assert texts[0].source.startswith(f"{messages}\n\n<details>\n"), "folded"
     for text in texts_raised(notebook):

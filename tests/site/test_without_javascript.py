@@ -53,6 +53,7 @@ def test_on_a_phone_the_drawer_leads_to_a_lesson_whose_traceback_unfolds(visit, 
         drawer.locator("label.md-nav__link", has_text=section).filter(visible=True).click()
     drawer.locator(f"a[href$='{lessons[0]}']").click()
     page.wait_for_url(f"**/{lessons[0]}")
+    page.locator("article .prediction > summary").first.click()
     traceback = page.locator("article .error details").first
     expect(traceback.locator("pre")).to_be_hidden()
     traceback.locator("summary").click()
