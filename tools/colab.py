@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PYTHON = ROOT / ".venv-colab/bin/python"
 LESSONS = (
     "01-two-tensors",  # where most readers begin
-    "11-data-parallel",  # two GPUs, and Colab has one: simulated on every runtime there, threads and all
+    "17-data-parallel",  # two GPUs, and Colab has one: simulated on every runtime there, threads and all
 )
 VERSIONS = """\
 import importlib.metadata, json, platform, torch

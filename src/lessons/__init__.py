@@ -8,6 +8,7 @@ from lessons.laptop import without_gpu
 from lessons.measured import measured
 from lessons.ranks import torchrun
 from lessons.schedule import schedule
+from lessons.steps import steps
 from lessons.timeline import timeline
 from samedevice.placement import picture
 
@@ -19,6 +20,7 @@ __all__ = [
     "picture",
     "schedule",
     "start",
+    "steps",
     "timeline",
     "torchrun",
     "without_gpu",

@@ -1,6 +1,6 @@
 """What DistributedDataParallel says is raised, in a process of its own, and the catalog knows it.
 
-Lesson 12 raises its commonest words. These are the others, and those of a backward that an error cut short.
+Lesson 18 raises its commonest words. These are the others, and those of a backward that an error cut short.
 """
 
 import json

@@ -11,14 +11,15 @@ import pytest
 from torch import distributed
 
 from lessons import check, start
-from lessons.exercises import NOT_YET, Prediction, _find
+from lessons.exercises import HOW_TO_ASK, Prediction, _find
+from lessons.exercises.kinds import each
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*use of fork.* may lead to deadlocks:DeprecationWarning")
 
 CALL = re.compile(r'^check\("(\d\d-[a-z])", \w+\)$', re.M)
 SOLUTION = re.compile(r"<details>.*?^```python\n(.*?)^```.*?</details>", re.M | re.S)
 # The page asks for a number of the CPU's, or for none of a device.
-MAY_BE_ON_THE_CPU = {"01-b", "12-b", "13-b", "15-b", "17-b", "22-b"}
+MAY_BE_ON_THE_CPU = {"01-b", "18-b", "15-b", "11-b", "12-b", "21-b"}
 
 
 def exercises():
@@ -84,19 +85,25 @@ def test_there_are_exercises():
 
 
 @pytest.mark.parametrize(("name", "imports", "to_mend", "solution"), EXERCISES)
-def test_the_code_to_fix_gets_the_same_sentence_everywhere(run, name, imports, to_mend, solution):
+def test_the_code_to_fix_gets_what_pytorch_says_of_it_and_no_hint(run, name, imports, to_mend, solution):
     """It is what the lesson stores: who has not answered yet must not read the answer there."""
-    assert run(imports, to_mend) == NOT_YET + "\n"
+    said = run(imports, to_mend).splitlines()
+    assert said[-1] == HOW_TO_ASK
+    if isinstance(_find(name), Prediction):
+        assert said[:-1] == ['Write your prediction in place of each "?".']
+    else:
+        assert said[0] == "Not right yet. This fails:"
+        assert re.match(r"\w+: ", said[-2]) and "RefusedError" not in said[-2]
 
 
 @pytest.mark.parametrize(("name", "imports", "to_mend", "solution"), EXERCISES)
 def test_who_asks_for_a_hint_about_the_code_to_fix_gets_it(run, name, imports, to_mend, solution):
     exercise = _find(name)
-    hint = run(imports, CALL.sub(lambda call: call[0][:-1] + ", hint=True)", to_mend)).splitlines()[-1]
-    if isinstance(exercise, Prediction):
-        assert hint.endswith(exercise.on_wrong)
-    else:
-        assert hint == exercise.on_error
+    hints = each(exercise.on_wrong if isinstance(exercise, Prediction) else exercise.on_error)
+    asking = CALL.sub(lambda call: call[0][:-1] + ", hint=True)", to_mend)
+    assert 1 <= len(hints) <= 3
+    for hint in hints:
+        assert run(imports, asking).splitlines()[-1].partition(": ")[2] == hint
 
 
 @pytest.mark.parametrize(("name", "imports", "to_mend", "solution"), EXERCISES)
@@ -114,5 +121,9 @@ def test_the_result_of_the_folded_solution_brought_to_the_cpu_gets_its_hint(run,
         pytest.skip("a prediction has no result")
     called = "(*given).cpu(), hint=True)"
     brought = CALL.sub(lambda call: call[0][:-1].replace(", ", ", lambda *given: ") + called, solution)
-    hint = f"The result is on cpu. {_find(name).on_wrong_device}"
-    assert run(imports, brought) == ("passed" if name in MAY_BE_ON_THE_CPU else hint) + "\n"
+    said = run(imports, brought)
+    if name in MAY_BE_ON_THE_CPU:
+        assert said == "passed\n"
+    else:
+        assert said.startswith("Not right yet.\n  yours:    on cpu\n  expected: on cuda:")
+        assert said.splitlines()[-1].partition(": ")[2] in each(_find(name).on_wrong_device)

@@ -1,5 +1,8 @@
-"""What exercises refuse: the right numbers, computed by the very reference on the CPU and brought to the GPU; and what
-somebody might write (wrong_answers.toml), which gets a hint that says what is wrong with it."""
+"""What exercises refuse, and what they accept.
+
+They refuse the right numbers, computed by the very reference on the CPU and brought to the GPU, and what somebody might
+write (wrong_answers.toml), which is told what is wrong with it. They accept what is right in another way than the
+solution (right_answers.toml)."""
 
 import json
 import random
@@ -11,13 +14,13 @@ import torch
 from torch import nn
 
 from lessons import check, start
-from lessons.exercises import NOT_YET, Exercise, _find
+from lessons.exercises import Exercise, _find
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*use of fork.* may lead to deadlocks:DeprecationWarning")
 
 # What accepts it all the same, each with the reason.
 ACCEPTED = {
-    "12-b": "its processes are on the CPU",
+    "18-b": "its processes are on the CPU",
 }
 ROOT = Path(__file__).parents[2]
 NAMES = [
@@ -27,6 +30,7 @@ NAMES = [
     if isinstance(_find(f"{path.stem[7:]}-{letter}"), Exercise)
 ]
 WRONG = tomllib.loads(Path(__file__).with_name("wrong_answers.toml").read_text("utf-8"))["wrong"]
+OTHERS = tomllib.loads(Path(__file__).with_name("right_answers.toml").read_text("utf-8"))["right"]
 # What answers are written with.
 IMPORTS = """
 import copy
@@ -65,18 +69,50 @@ def test_all_on_the_cpu_and_the_result_brought_to_the_gpu_is_refused(name, machi
 
     capsys.readouterr()
     check(name, wrong)
-    assert capsys.readouterr().out == ("passed\n" if name in ACCEPTED else NOT_YET + "\n")
+    said = capsys.readouterr().out
+    assert said == "passed\n" if name in ACCEPTED else said.startswith("Not right yet."), said
 
 
-@pytest.mark.parametrize("wrong", [pytest.param(one, id=f"{one['exercise']}-{one['what']}") for one in WRONG])
-def test_a_wrong_answer_is_told_what_is_wrong_with_it(wrong, machine, capsys, monkeypatch):
+@pytest.fixture
+def written(machine, monkeypatch):
+    """Call with a row of a TOML file: the lesson's GPUs, and the answer that its code defines."""
     monkeypatch.setattr(random, "Random", Seeded)  # which places exercises take, in any order
-    (notebook,) = (ROOT / "notebooks").glob(f"{wrong['exercise'][:2]}-*.ipynb")
-    start(json.loads(notebook.read_text("utf-8"))["metadata"]["gpus"])
-    written = {}
-    exec(IMPORTS + wrong["code"], written)
+
+    def answer(row):
+        (notebook,) = (ROOT / "notebooks").glob(f"{row['exercise'][:2]}-*.ipynb")
+        start(json.loads(notebook.read_text("utf-8"))["metadata"]["gpus"])
+        names = {}
+        exec(IMPORTS + row["code"], names)
+        return names["answer"]
+
+    return answer
+
+
+def rows(several):
+    return [pytest.param(row, id=f"{row['exercise']}-{row['what']}") for row in several]
+
+
+@pytest.mark.parametrize("wrong", rows(WRONG))
+def test_a_wrong_answer_is_told_what_is_wrong_with_it(wrong, written, capsys):
+    answer = written(wrong)
     capsys.readouterr()
-    check(wrong["exercise"], written["answer"], hint=True)
-    assert wrong["told"] in capsys.readouterr().out
-    check(wrong["exercise"], written["answer"])
-    assert capsys.readouterr().out == NOT_YET + "\n"
+    check(wrong["exercise"], answer)
+    told = capsys.readouterr().out
+    assert told.startswith("Not right yet.") and "passed" not in told
+    for _ in range(3):  # each of the hints
+        check(wrong["exercise"], answer, hint=True)
+    assert wrong["told"] in told + capsys.readouterr().out
+
+
+@pytest.mark.parametrize("right", rows(OTHERS))
+def test_an_answer_that_is_right_in_another_way_passes(right, written, capsys):
+    answer = written(right)
+    capsys.readouterr()
+    check(right["exercise"], answer, hint=True)
+    assert capsys.readouterr().out == "passed\n"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_exercise_has_three_wrong_answers_and_two_right_ones_of_another_shape(name):
+    assert sum(row["exercise"] == name for row in WRONG) >= 3
+    assert sum(row["exercise"] == name for row in OTHERS) >= 2

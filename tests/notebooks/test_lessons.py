@@ -7,11 +7,14 @@
   `gradients` (which rank has which gradient).
 - At most four sections show a failure. A question before it says what to look at. The cell that raises it has the tag
   `raises-exception`.
+- A question to predict is a cell of Markdown with the tag `predict`, above the code that answers it. It ends in two to
+  four alternatives, each with a comment: `<!-- right -->`, or one sentence on why not. On the page, what happens and
+  what is said of it, up to the next code, question or heading, is folded until the reader has chosen.
 - The fix is a cell of its own, with the tag `fix`. The next code cell shows that it works, so it fails without the fix.
 - `explain()` and `where(...)` are called as people call them, and show all that they say.
 - "A trap: ..." runs advice that is really given, and links to it.
 - Of the two exercises, the first asks for a prediction, and the second hands over a program after a real report.
-  `check` says that the answer passed or is not right yet; a hint has to be asked for, with `hint=True`.
+  `check` says that the answer passed or what is wrong with it; a hint has to be asked for, with `hint=True`.
 - "Remember" has three lines. All texts that the lesson raises come after it, folded.
 - A lesson has at most 50 cells and takes at most fifteen minutes. One that writes a program to a file or runs a command
   calls `new_folder()` first; each command that imports torch takes two seconds or more.
@@ -20,13 +23,17 @@
   number.
 """
 
+import itertools
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
 import nbformat
 import pytest
 
+from lessons.exercises import HOW_TO_ASK
 from samedevice.catalog import load
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,8 +44,11 @@ try:
     from lessons import check, start
 except ImportError:
     %pip install -q "samedevice @ git+{repository}"
-    import sys; sys.modules.pop("lessons", None)  # a folder of that name may have been imported
-    from lessons import check, start
+    import sys; sys.modules.pop("lessons", None)  # a folder of that name?
+    try:
+        from lessons import check, start
+    except ImportError:
+        raise ImportError("pip could not install samedevice, as it says above.") from None
 start(gpus={gpus})"""
 # Labels that come back under every failure: as headings they would give anchors that lead to the first one only.
 LABELS = {"reproduce", "read the message", "why", "find it", "fix", "not a fix", "exercise"}
@@ -75,6 +85,28 @@ def test_the_first_code_cell_is_the_same_everywhere_but_for_the_gpus(notebook, c
     assert code[0].metadata.tags == ["nbval-ignore-output"]
     gpus = {1: "1 simulated GPU", 2: "2 simulated GPUs"}[notebook.metadata.gpus]
     assert [output.text for output in code[0].outputs] == [f"{gpus}, on the CPU.\n"]
+
+
+def test_where_samedevice_cannot_be_installed_the_first_cell_ends_in_one_sentence():
+    """As on Colab without a network: `lessons` is not there, and pip could not bring it."""
+    cell = FIRST_CELL.format(repository=REPOSITORY, gpus=1)
+    program = f"""
+import sys
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+shell.run_line_magic = lambda *_, **__: print("pip failed")
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name == "lessons":
+            raise ModuleNotFoundError("No module named 'lessons'")
+sys.meta_path.insert(0, Missing())
+shell.run_cell({cell!r})
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    said = re.sub(r"\x1b\[[\d;]*m", "", run.stdout)
+    assert said.rstrip().endswith("\nImportError: pip could not install samedevice, as it says above."), run.stderr
+    assert said.count("Traceback") == 1
+    assert "During handling" not in said
 
 
 def test_the_metadata_is_what_search_and_the_site_need(notebook):
@@ -118,11 +150,36 @@ def test_only_a_cell_that_measures_may_print_something_else(source, tags):
     assert_compared(nbformat.v4.new_code_cell('measured("a", b)', metadata={"tags": ["nbval-ignore-output"]}))
 
 
-def test_every_cell_was_executed_and_has_no_number_of_its_own(path, code):
-    """Numbers would change below a cell that is put in; `make notebooks` stores 1 for each."""
-    numbers = {cell.execution_count for cell in code}
-    numbers |= {output.execution_count for cell in code for output in cell.outputs if "execution_count" in output}
-    assert numbers == {1}, f"run `make check NB=notebooks/{path.name}`"
+def test_every_cell_was_executed_and_is_numbered_in_its_order(path, code):
+    """The page shows the numbers, and a reader looks there for the cell that a traceback names."""
+    again = f"run `make check NB=notebooks/{path.name}`"
+    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1)), again
+    for cell in code:
+        for output in cell.outputs:
+            assert output.get("execution_count", cell.execution_count) == cell.execution_count, again
+            if output.output_type == "error":
+                frames = re.findall(r"^Cell In\[(\d+)\]", "\n".join(output.traceback), re.M)
+                assert frames[:1] in ([], [str(cell.execution_count)]), again
+                assert all(int(frame) <= cell.execution_count for frame in frames), again
+
+
+ALTERNATIVE = re.compile(r"^\d\. (?P<text>.*\S) <!-- (?P<why>.+) -->$")
+
+
+def test_a_question_to_predict_ends_in_alternatives_of_which_one_is_right(notebook):
+    for cell, following in itertools.pairwise(notebook.cells):
+        if "predict" not in cell.metadata.get("tags", []):
+            assert "<!-- right -->" not in cell.source, "tag it predict"
+            continue
+        assert cell.cell_type == "markdown"
+        assert following.cell_type == "code" and following.outputs, cell.source
+        *_, question, alternatives = cell.source.split("\n\n")
+        found = [ALTERNATIVE.match(line) for line in alternatives.splitlines()]
+        assert 2 <= len(found) <= 4 and all(found), cell.source
+        whys = [line["why"] for line in found]
+        assert whys.count("right") == 1, cell.source
+        assert all(why == "right" or re.fullmatch(r"[A-Z`].*[.!]", why) for why in whys), cell.source
+        assert "?" in question or question.endswith(":"), cell.source
 
 
 def test_a_cell_stores_an_error_only_where_it_says_so(code):
@@ -216,7 +273,9 @@ def test_a_heading_begins_its_cell(notebook):
 
 def test_it_is_read_in_fifteen_minutes(notebook):
     assert 30 <= len(notebook.cells) <= 50
-    words = sum(len(cell.source.split()) for cell in notebook.cells)
+    # The first code cell and the list of messages at the end are folded, and no page shows the comments of alternatives.
+    *read, _ = [cell.source for cell in notebook.cells if not cell.source.startswith("try:\n")]
+    words = sum(len(re.sub(r"<!--.*?-->", "", source).split()) for source in read)
     assert words <= 2700, f"{words} words, at 180 a minute"
 
 
@@ -251,7 +310,9 @@ def test_it_ends_with_exercises_three_lines_to_remember_and_its_messages(noteboo
     assert messages == "## Messages of this lesson"
     calls = [cell for cell in asked if cell.cell_type == "code"]
     assert len(calls) == 2
-    assert len({output.text for cell in calls for output in cell.outputs}) == 1, "the outputs give nothing away"
+    said = [output.text.splitlines() for cell in calls for output in cell.outputs]
+    assert [lines[0] for lines in said] == ['Write your prediction in place of each "?".', "Not right yet. This fails:"]
+    assert {lines[-1] for lines in said} == {HOW_TO_ASK}, "the outputs give no hint away"
     assert len(re.findall(r"^\d\. ", lines[0].source, re.M)) <= 3
     assert texts[0].source.startswith(f"{messages}\n\n<details>\n"), "folded"
     for text in texts_raised(notebook):

@@ -85,7 +85,7 @@ BROKEN = """() => [...document.querySelectorAll("article :is(h1, h2, h3, summary
 
 
 @pytest.mark.parametrize(
-    ("path", "pictures"), [("", 1), ("notebooks/10-split-device-models/", 1), ("errors/sd092/", 0)]
+    ("path", "pictures"), [("", 1), ("notebooks/16-split-device-models/", 1), ("errors/sd092/", 0)]
 )
 def test_a_phone_shows_pictures_code_and_headings_whole(visit, path, pictures):
     page = visit(path, width=360)

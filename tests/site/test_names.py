@@ -14,7 +14,7 @@ TAB_OF = {
     "errors/": "Fix an error",
     "errors/sd001/": "Fix an error",
     "lessons/": "Learn",
-    "notebooks/22-sharded-and-compiled/": "Learn",
+    "notebooks/21-sharded-and-compiled/": "Learn",
     "catch-it-in-ci/": "Test without a GPU",
     "simulated-cuda/": "Test without a GPU",
     "find-the-tensor/": "Reference",
@@ -26,11 +26,11 @@ TAB_OF = {
     "maintaining/": "About",
 }
 GROUPS = {
-    "Start here": "01 02 03 04 05 07 08",
-    "More cases": "06 09 14 15 16 17",
-    "Several GPUs": "10 11 12 13",
-    "Libraries": "20 21 22",
-    "Prevent": "18 19",
+    "Start here": "01 02 03 04 05 06 07 08",
+    "More cases": "09 10 11 12 13 14",
+    "Several GPUs": "15 16 17 18",
+    "Libraries": "19 20 21",
+    "Prevent": "22",
 }
 NAMES = {lesson.slug: f"{lesson.slug[:2]} · {lesson.title}" for lesson in load().lessons.values()}
 

@@ -214,12 +214,12 @@ FIRST = {
     "wrapper_CUDA_addmm": "errors/sd001/",
     # Plain words: the lesson or the page about them. Of each lesson, the first of its tags is asked too.
     "move dataset to gpu": "notebooks/02-unmoved-batches/",
-    "hidden state": "notebooks/08-drift-across-iterations/",
-    "load checkpoint on cpu": "notebooks/09-checkpoints/",
-    "pin_memory": "notebooks/14-async-transfers/",
-    "optimizer": "notebooks/17-optimizers-and-gradients/",
-    "device mismatch": "notebooks/18-find-the-culprit/",
-    "works on cpu fails on gpu": "notebooks/19-catch-it-before-the-gpu/",
+    "hidden state": "notebooks/07-drift-across-iterations/",
+    "load checkpoint on cpu": "notebooks/10-checkpoints/",
+    "pin_memory": "notebooks/13-async-transfers/",
+    "optimizer": "notebooks/12-optimizers-and-gradients/",
+    "device mismatch": "notebooks/08-find-the-culprit/",
+    "works on cpu fails on gpu": "notebooks/22-catch-it-before-the-gpu/",
     "find the tensor": "find-the-tensor/",
     "catch in ci": "catch-it-in-ci/",
     "simulate cuda": "simulated-cuda/",
@@ -291,7 +291,7 @@ def test_a_claim_finds_the_page_of_claims_among_the_first_ten(search):
     [
         ("dataloader cuda", "/notebooks/02-unmoved-batches/"),
         ("indices should be either on cpu", "/errors/sd030/"),
-        ("non_blocking", "/notebooks/14-async-transfers/"),
+        ("non_blocking", "/notebooks/13-async-transfers/"),
     ],
 )
 def test_what_is_typed_letter_by_letter_is_found_and_enter_leads_there(visit, text, first):
@@ -308,7 +308,7 @@ def test_what_is_typed_letter_by_letter_is_found_and_enter_leads_there(visit, te
 
 
 def test_an_error_in_the_search_is_answered_by_the_doctor_and_enter_leads_there(visit):
-    page = visit("notebooks/07-in-place-ops/")
+    page = visit("notebooks/06-in-place-ops/")
     page.keyboard.press("/")
     query, answer = page.locator("[data-md-component=search-query]"), page.locator(".search-doctor")
     first_result(page, "RuntimeError: Tensor on device meta is not on the expected device cuda:0! <b>")

@@ -173,10 +173,10 @@ def test_a_lesson_for_two_gpus_offers_kaggle_and_says_when_it_was_last_verified(
 
 def test_only_a_run_in_which_every_cell_passed_counts_as_verified(tmp_path):
     run = {"date": "2026-03-04", "torch": "2.13.0", "gpus": ["NVIDIA H200", "NVIDIA H200"]}
-    standings = {"01-a": {"passed": True}, "02-b": {"passed": False}, "10-c": {"standing": "skipped", "why": "one GPU"}}
+    standings = {"01-a": {"passed": True}, "02-b": {"passed": False}, "16-c": {"standing": "skipped", "why": "one GPU"}}
     (tmp_path / "gpu.json").write_text(json.dumps({**run, "lessons": standings}))
     assert last_verified("01-a", tmp_path) == ["torch 2.13.0 on NVIDIA H200, 4 March 2026"]
-    assert [last_verified(lesson, tmp_path) for lesson in ("02-b", "10-c", "new")] == [[], [], []]
+    assert [last_verified(lesson, tmp_path) for lesson in ("02-b", "16-c", "new")] == [[], [], []]
     assert last_verified("01-a", tmp_path / "none") == []
 
 

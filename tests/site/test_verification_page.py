@@ -22,7 +22,7 @@ RUN = {
     "lessons": {
         "01-two-tensors": {"standing": "real", "passed": True, "cells": 2, "failed": []},
         "02-unmoved-batches": {"standing": "real", "passed": False, "cells": 2, "failed": ["Cell 1"]},
-        "10-split-device-models": {"standing": "skipped", "why": "needs 2 GPUs, this machine has 1"},
+        "16-split-device-models": {"standing": "skipped", "why": "needs 2 GPUs, this machine has 1"},
     },
 }
 

@@ -34,6 +34,7 @@ from site_build.navigation import add_home_page, expand_navigation, place_below_
 from site_build.notebook_page import finish_notebook
 from site_build.notebooks import add_guides, add_notebooks, project
 from site_build.page_template import filled_in
+from site_build.predictions import clear_downloads
 from site_build.rendering import render_notebook
 from site_build.repository import leading_here, published_address, repository
 from site_build.script_comments import remove_comments
@@ -181,6 +182,7 @@ def on_post_build(config: MkDocsConfig) -> None:
     finish_search(index, has_error_index(config), project(config) / "notebooks")
     load_search_on_demand(Path(config.site_dir))
     order_search(Path(config.site_dir), Path(config.docs_dir, "assets/search-order.js"))
+    clear_downloads(Path(config.site_dir))
     remove_comments(Path(config.site_dir))
     join_doctor(Path(config.site_dir))
 

@@ -15,11 +15,11 @@ from site_build.templating import templates
 INDEX = "causes/index.md"
 
 _GROUPS = {  # by the numbers of the lessons that fix them
-    "A tensor or a model stayed behind": ("01", "02", "03", "04", "05", "07", "08"),
-    "Indexing, NumPy, checkpoints, optimizers": ("06", "09", "17"),
-    "Loaders, workers, the machine": ("14", "15", "16"),
-    "Several GPUs": ("10", "11", "12", "13"),
-    "Libraries": ("18", "19", "20", "21", "22"),
+    "A tensor or a model stayed behind": ("01", "02", "03", "04", "05", "06", "07"),
+    "Indexing, NumPy, checkpoints, optimizers": ("09", "10", "12"),
+    "Loaders, workers, the machine": ("11", "13", "14"),
+    "Several GPUs": ("15", "16", "17", "18"),
+    "Libraries": ("08", "19", "20", "21", "22"),
 }
 _NAMED = 3  # how many messages of a cause its page names; if there are several more, these have only their numbers
 

@@ -16,6 +16,7 @@ from pymdownx.slugs import slugify
 
 from samedevice.catalog import load
 from samedevice.placement.drawing import colour_of
+from site_build.predictions import fold_predictions
 from site_build.tracebacks import plain, shorten
 
 
@@ -29,6 +30,7 @@ def finish_notebook(content: str, page: Page, notebook: dict[str, Any]) -> Beaut
     soup = BeautifulSoup(content, "html.parser")
     _finish_code(soup, _texts(notebook))
     _finish_outputs(soup)
+    fold_predictions(soup, notebook)
     _finish_tables(soup)
     headings = _finish_headings(soup)
     if headings:
@@ -70,6 +72,8 @@ def _finish_outputs(soup: BeautifulSoup) -> None:
         text = output.get_text()
         output.string = shorten(text) if output.find_parent("details") else plain(text).rstrip()
     tables = soup.find_all("div", class_="output-html")
+    for style in [style for output in tables for style in output.find_all("style")]:
+        style.decompose()  # for a notebook: the site has its own
     for output in tables:
         for text in [text for text in output.find_all(string=True) if type(text) is NavigableString]:
             text.replace_with(plain(text))

@@ -1,83 +1,27 @@
-"""`check`: is a reader's answer to an exercise right? And what an exercise is made of.
+"""`check`: is a reader's answer to an exercise right?
 
 The exercises are data, a file a lesson: `check("01-a", ...)` reads EXERCISES["a"] of lesson_01.py beside this file. An
-answer is a function (Exercise) or a prediction (Prediction). `check` tells nothing of the solution until a reader asks
-for a hint, because a lesson stores what `check` printed about the code to fix.
+answer is a function (Exercise) or a prediction (Prediction). Of a wrong one `check` says what is wrong, as PyTorch says
+it, and nothing of the solution until a reader asks for a hint.
 """
 
-import contextlib
 import importlib
 import inspect
-import traceback
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 from lessons import gpus
+from lessons.exercises.judging import mistake_in_function, mistake_in_prediction
+from lessons.exercises.kinds import Exercise, Prediction, RefusedError
 
-# Wide enough for TF32, which real GPUs may use: 10 bits of mantissa.
-TOLERANCE = {"rtol": 1e-2, "atol": 1e-3}
-# What `check` prints of any answer that is not right, whatever the exercise and whatever is wrong.
-NOT_YET = "Not right yet. For a hint, add hint=True to the call of check."
+__all__ = ["Exercise", "Prediction", "RefusedError", "check"]
 
-
-@dataclass(frozen=True)
-class Exercise:
-    """An exercise: how a reader's function is called, what it has to return, and what to say if it does not.
-
-    Args:
-        parameters: the names of the function's parameters, in order.
-        arguments: called with the lesson's devices; makes the arguments of one call on the CPU and moves only what the
-            page says is on a GPU. Random numbers are seeded before it is called.
-        reference: a function as the reader's, for tensors that are all on the CPU.
-        on_error: the hint where the function raises.
-        on_wrong_numbers: the hint where the CPU computes other numbers.
-        on_wrong_device: the hint where the result is on another device than `result_on` says.
-        result_on: the index of the device that the result has to be on; None for anywhere.
-        inside: makes the context that all is called in, such as a group of processes.
-    """
-
-    parameters: tuple[str, ...]
-    arguments: Callable[[list[Any]], tuple[Any, ...]]
-    reference: Callable[..., Any]
-    on_error: str
-    on_wrong_numbers: str
-    on_wrong_device: str = ""
-    result_on: int | None = None
-    inside: Callable[[], contextlib.AbstractContextManager[Any]] = contextlib.nullcontext
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """A prediction: the reader says what programs will do, and the programs are run to compare.
-
-    Args:
-        setup: what every program begins with, in Python, as on the page.
-        programs: the programs, each run alone after `setup`, as on the page.
-        result: the name of the tensor whose device is asked for; "" where only "runs" or "error" is.
-        on_wrong: the hint where the reader said something else.
-    """
-
-    setup: str
-    programs: tuple[str, ...]
-    result: str
-    on_wrong: str
-
-    def outcome(self) -> list[str]:
-        """Run the programs; return the device of each result, or "runs", or "error" if PyTorch refuses."""
-        found = []
-        for program in self.programs:
-            names: dict[str, Any] = {}
-            try:
-                exec(f"{self.setup}\n{program}", names)
-                found.append(str(names[self.result].device) if self.result else "runs")
-            except RuntimeError:
-                found.append("error")
-        return found
+HOW_TO_ASK = "For a hint, add hint=True to the call of check."
+_given: dict[tuple[str, tuple[str, ...]], int] = {}  # how many of a mistake's hints a reader has had
 
 
 def check(exercise: str, answer: Any, hint: bool = False) -> None:
-    """Judge an answer and print `passed`, or one sentence, the same for every exercise; never raise.
+    """Judge an answer and print `passed`, or what is wrong with it; never raise.
 
     A function is called on the lesson's GPUs, and its result is compared with the CPU's. A prediction is compared with
     what the programs on the page really do.
@@ -85,7 +29,7 @@ def check(exercise: str, answer: Any, hint: bool = False) -> None:
     Args:
         exercise: its name on the page, such as "01-a".
         answer: the reader's function; or the prediction, a string or a tuple of strings.
-        hint: whether to say what is wrong with an answer that is not right.
+        hint: whether to give a hint too, if the answer is not right; the next time, the next one.
 
     Example:
         >>> check("01-b", accuracy)
@@ -95,9 +39,25 @@ def check(exercise: str, answer: Any, hint: bool = False) -> None:
     if misuse:
         print(misuse)
         return
-    judge = _judge_prediction if isinstance(_find(exercise), Prediction) else _judge
-    wrong = judge(_find(exercise), answer)
-    print("passed" if wrong is None else wrong if hint else NOT_YET)
+    asked = _find(exercise)
+    if isinstance(asked, Prediction):
+        mistake = mistake_in_prediction(asked, _parts(answer))
+    else:
+        mistake = mistake_in_function(asked, answer)
+    if mistake is None:
+        print("passed")
+        return
+    print(mistake.said)
+    if not mistake.hints:
+        return
+    print(_next_hint(exercise, mistake.hints) if hint else HOW_TO_ASK)
+
+
+def _next_hint(exercise: str, hints: tuple[str, ...]) -> str:
+    number = min(_given.get((exercise, hints), 0) + 1, len(hints))
+    _given[exercise, hints] = number
+    name = f"Hint {number} of {len(hints)}" if len(hints) > 1 else "Hint"
+    return f"{name}: {hints[number - 1]}"
 
 
 def _misuse(name: str, answer: Any) -> str | None:
@@ -141,65 +101,3 @@ def _takes(function: Callable[..., Any], parameters: tuple[str, ...]) -> bool:
 def _parts(answer: Any) -> list[Any]:
     """Return the parts of a prediction; a string is one part."""
     return list(answer) if isinstance(answer, tuple | list) else [answer]
-
-
-def _judge_prediction(prediction: Prediction, answer: Any) -> str | None:
-    with _as_if_alone():
-        outcome = prediction.outcome()
-    said = [" ".join(part.lower().split()) for part in _parts(answer)]
-    said = ["cuda:0" if part == "cuda" else part for part in said]
-    right = sum(one == other for one, other in zip(said, outcome, strict=False))
-    if said == outcome:
-        return None
-    counted = f"{right} of {len(outcome)} are right. " if len(outcome) > 1 else ""
-    return f"{counted}{prediction.on_wrong}"
-
-
-@contextlib.contextmanager
-def _as_if_alone() -> Iterator[None]:
-    """Set the reader's default device and random numbers aside, and bring them back afterwards."""
-    import torch  # here, so that `import lessons` stays light
-
-    with torch.device("cpu"), torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(0)
-        yield
-
-
-def _judge(exercise: Exercise, function: Callable[..., Any]) -> str | None:
-    with exercise.inside():
-        return _judge_inside(exercise, function)
-
-
-def _judge_inside(exercise: Exercise, function: Callable[..., Any]) -> str | None:
-    import torch
-
-    def arguments(devices: list[Any]) -> tuple[Any, ...]:
-        with _as_if_alone():
-            return exercise.arguments(devices)
-
-    devices = gpus.devices()
-    with torch.device("cpu"):
-        expected = exercise.reference(*arguments([torch.device("cpu")] * len(devices)))
-    try:
-        return _compare(exercise, function(*arguments(devices)), expected, devices)
-    except (Exception, SystemExit) as error:  # whatever a reader wrote, the answer is a hint
-        message = (str(error).splitlines() or ["(no message)"])[0]
-        # With them goes an iterator of workers: found as garbage later, it waits for them for five seconds.
-        traceback.clear_frames(error.__traceback__)
-        return f"It raised {type(error).__name__}: {message}\n{exercise.on_error}"
-
-
-def _compare(exercise: Exercise, result: Any, expected: Any, devices: list[Any]) -> str | None:
-    import torch
-
-    if not isinstance(result, torch.Tensor):
-        return f"Your function has to return a tensor; it returned {type(result).__name__!r}."
-    if exercise.result_on is not None and result.device != devices[exercise.result_on]:
-        return f"The result is on {result.device}. {exercise.on_wrong_device}"
-    if result.shape != expected.shape:
-        return f"The result has shape {tuple(result.shape)}; on the CPU it has {tuple(expected.shape)}."
-    if expected.requires_grad and not result.requires_grad:
-        return "Training needs the gradient of this result: return it without detach and without torch.no_grad."
-    if not torch.allclose(result.detach().cpu().double(), expected.detach().double(), **TOLERANCE):
-        return exercise.on_wrong_numbers
-    return None

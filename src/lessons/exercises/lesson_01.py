@@ -36,13 +36,21 @@ number = torch.tensor(2.0)
             'on_cpu.to("cuda"); result = on_gpu + on_cpu',
         ),
         result="result",
-        on_wrong="A number of shape () on the CPU may join a GPU tensor; nothing else may. And .to() returns a copy.",
+        on_wrong=(
+            "Where is each of the two tensors, and what is its shape?",
+            "In arithmetic, a number of shape () on the CPU may join a GPU tensor, and not the other way round.",
+            ".to() returns a copy. In line 6, who keeps it?",
+        ),
     ),
     "b": Exercise(
         parameters=("model", "images", "labels"),
         arguments=accuracy_arguments,
         reference=accuracy_reference,
-        on_error="Two lines mix devices: fix the one that fails, then run it again. Which tensors meet in each one?",
+        on_error=(
+            "Which two tensors meet in the line that fails, and where is each of them?",
+            "Two lines mix devices: fix the one that fails, then run it again.",
+            "Bring the images and the labels to the model, before the first line that uses them.",
+        ),
         on_wrong_numbers="The accuracy differs from the CPU's: move tensors, and leave the computation as it was.",
     ),
 }

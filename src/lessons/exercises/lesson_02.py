@@ -43,13 +43,21 @@ mixed = [data[0], data[1].to("cuda")]
             "batch = next(iter(DataLoader(mixed, batch_size=2)))",
         ),
         result="batch",
-        on_wrong="Nothing moves by itself: a batch is where its items are, and items on two devices cannot be stacked.",
+        on_wrong=(
+            "Where are the items of the dataset, and does anything move them?",
+            "Nothing moves by itself: a batch is where its items are, and items on two devices cannot be stacked.",
+            "Pinned memory is a kind of main memory, and .to() returns a copy.",
+        ),
     ),
     "b": Exercise(
         parameters=("policy", "batch"),
         arguments=policy_arguments,
         reference=policy_reference,
-        on_error="Print the type of every value: a dict is to be searched in turn, and a list of texts stays as it is.",
+        on_error=(
+            "Print the type of every value in the batch.",
+            "A dict is to be searched in turn, and a list of texts stays as it is.",
+            "Write a function that calls itself for each value of a dict, and moves whatever is a tensor.",
+        ),
         on_wrong_device="Move the batch to the policy's device; the policy and its output stay there.",
         on_wrong_numbers="The loss differs from the CPU's: move the tensors and leave the computation as it was.",
         result_on=0,

@@ -43,13 +43,21 @@ layer, x = nn.Linear(3, 1), torch.ones(4, 3)
             'layer.to("cuda"); saved = layer.cpu(); result = layer.weight',
         ),
         result="result",
-        on_wrong="A module's .to() and .cpu() move that module and nothing else; a tensor's .to() returns a copy.",
+        on_wrong=(
+            "What does each line move: a module or a tensor?",
+            "A module's .to() and .cpu() move that module and nothing else; a tensor's .to() returns a copy.",
+            "A deep copy of a module is another module.",
+        ),
     ),
     "b": Exercise(
         parameters=("lstm", "head", "series", "label"),
         arguments=series_arguments,
         reference=series_reference,
-        on_error="In the line that fails, print the device of everything: the input, the states, the layer's weight.",
+        on_error=(
+            "In the line that fails, print the device of everything: the input, the states, the layer's weight.",
+            "Which of them does your function create itself, and where?",
+            "Create the states where the LSTM is, or give it none: then it starts from zeros.",
+        ),
         on_wrong_device="Compute on the LSTM's device: move the series and the labels there, and the modules nowhere.",
         on_wrong_numbers="The loss differs from the CPU's: the second part starts from the state of the first.",
         result_on=0,

@@ -35,13 +35,21 @@ model, table = nn.Linear(8, 3), torch.zeros(8)
             'model.tables = nn.ParameterList([table]); model.to("cuda"); result = model.tables[0]',
         ),
         result="result",
-        on_wrong="A move takes what is registered at that moment, and a list or a plain attribute registers nothing.",
+        on_wrong=(
+            "Is the tensor registered in the model when the model moves?",
+            "A move takes what is registered at that moment, and a list or a plain attribute registers nothing.",
+            "A move puts new tensors into the model. A name outside still means the old one.",
+        ),
     ),
     "b": Exercise(
         parameters=("tables", "x"),
         arguments=waves_arguments,
         reference=waves_reference,
-        on_error="After the move, compare the device of a buffer with that of the same table in the list.",
+        on_error=(
+            "After the move, compare the device of a buffer with that of the same table in the list.",
+            "The list still holds the tensors of before the move.",
+            "Do without the list: take the tables from the buffers.",
+        ),
         on_wrong_numbers="The sum differs from the CPU's: use each table once, and change nothing else.",
         on_wrong_device="Compute on the GPU: move the tables, not x.",
         result_on=0,

@@ -1,24 +1,37 @@
-"""The exercises of notebooks/06-indexing-and-numpy.ipynb; their solutions stand there, folded."""
+"""The exercises of notebooks/06-in-place-ops.ipynb; their solutions stand there, folded."""
 
 from typing import Any
 
 import torch
+from torch import nn
+from torch.nn import functional
 
 from lessons.exercises import Exercise, Prediction
-from lessons.exercises.staying import never_fetched
 
 
-def noisy_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """Return images, noise and a step for each on the GPU; on the CPU, the share of the image that each step keeps."""
-    images, noise, t = torch.randn(8, 6, 6), torch.randn(8, 6, 6), torch.randint(100, (8,))
-    kept = torch.linspace(0.99, 0.01, 100, dtype=torch.float64)
-    images, noise = (never_fetched(tensor.to(devices[0])) for tensor in (images, noise))
-    return images, noise, t.to(devices[0]), kept
+class ScaledNorm(nn.Module):
+    """A layer that divides by the root mean square and multiplies by a buffer, written when weights are loaded.
+
+    It reads the memory that it knew before, as a captured CUDA graph does: a new tensor named `scale` changes nothing.
+    """
+
+    def __init__(self, size: int, device: Any) -> None:
+        super().__init__()
+        self.register_buffer("scale", torch.zeros(size, device=device))
+        self.memory = self.scale.detach()
+
+    def forward(self, x: Any) -> Any:
+        return functional.rms_norm(x, self.memory.shape, self.memory)
 
 
-def noisy_reference(image: Any, noise: Any, t: Any, kept: Any) -> Any:
-    share = kept[t].view(-1, 1, 1).to(image)
-    return share.sqrt() * image + (1 - share).sqrt() * noise
+def norm_arguments(devices: list[Any]) -> tuple[Any, ...]:
+    """Return a norm and its input on the GPU; the weight that was loaded for it on the CPU."""
+    return ScaledNorm(8, devices[0]), torch.randn(8), torch.randn(4, 8).to(devices[0])
+
+
+def norm_reference(norm: Any, weight: Any, x: Any) -> Any:
+    torch.add(weight, 1.0, out=norm.scale)
+    return norm(x)
 
 
 EXERCISES = {
@@ -26,27 +39,27 @@ EXERCISES = {
         setup="""
 import torch
 
-on_gpu, on_cpu = torch.ones(4, device="cuda"), torch.ones(4)
-index = torch.tensor([0, 2])
+total = torch.zeros(3)
+x = torch.ones(3, device="cuda")
 """,
         programs=(
-            "result = on_gpu[index]",
-            'result = on_cpu[index.to("cuda")]',
-            "result = on_gpu.index_select(0, index)",
-            'result = on_cpu[index.to("cuda")[0]]',
-            "result = on_cpu; result[index] = on_gpu[index]",
-            "result = on_cpu; result[0:2] = on_gpu[0:2]",
+            "result = total; result += x",
+            "result = total; result[0:3] = x",
+            "result = 0; result += x",
+            "result = x; result += torch.tensor(2.0)",
+            "result = torch.tensor(2.0); result += x.sum()",
+            'result = total; total.to("cuda"); result += 1',
         ),
         result="result",
-        on_wrong="Brackets take an index from the CPU, a slice takes values from anywhere, and one number is a number.",
+        on_wrong="What is written into never moves. Only a copy fetches values. A Python number has no device.",
     ),
     "b": Exercise(
-        parameters=("image", "noise", "t", "kept"),
-        arguments=noisy_arguments,
-        reference=noisy_reference,
-        on_error="The line moves what the brackets return. What stands in front of the brackets has to be where t is.",
-        on_wrong_device="Leave the images on the GPU: move the schedule, or what is read from it.",
-        on_wrong_numbers="The images differ from the CPU's: move the schedule and leave the computation as it was.",
+        parameters=("norm", "weight", "x"),
+        arguments=norm_arguments,
+        reference=norm_reference,
+        on_error="The tensor that is written into, norm.scale, stays where it is. So the weight has to come to it.",
+        on_wrong_device="Leave the norm on the GPU, and bring the weight to it.",
+        on_wrong_numbers="The memory of norm.scale does not hold weight + 1. Write into the tensor that is there.",
         result_on=0,
     ),
 }

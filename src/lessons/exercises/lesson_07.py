@@ -1,37 +1,32 @@
-"""The exercises of notebooks/07-in-place-ops.ipynb; their solutions stand there, folded."""
+"""The exercises of notebooks/07-drift-across-iterations.ipynb; their solutions stand there, folded."""
 
 from typing import Any
 
 import torch
 from torch import nn
-from torch.nn import functional
 
 from lessons.exercises import Exercise, Prediction
+from lessons.exercises.staying import never_fetched
 
 
-class ScaledNorm(nn.Module):
-    """A layer that divides by the root mean square and multiplies by a buffer, written when weights are loaded.
+def confusion_arguments(devices: list[Any]) -> tuple[Any, ...]:
+    """Return a classifier of three classes, and two epochs of three batches with their labels, all on the GPU."""
 
-    It reads the memory that it knew before, as a captured CUDA graph does: a new tensor named `scale` changes nothing.
-    """
+    def on_gpu(tensor: Any) -> Any:
+        return never_fetched(tensor.to(devices[0]))
 
-    def __init__(self, size: int, device: Any) -> None:
-        super().__init__()
-        self.register_buffer("scale", torch.zeros(size, device=device))
-        self.memory = self.scale.detach()
+    def epoch() -> Any:
+        return [(on_gpu(torch.randn(16, 4)), on_gpu(torch.randint(3, (16,)))) for _ in range(3)]
 
-    def forward(self, x: Any) -> Any:
-        return functional.rms_norm(x, self.memory.shape, self.memory)
+    return nn.Linear(4, 3).to(devices[0]), [epoch(), epoch()]
 
 
-def norm_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """Return a norm and its input on the GPU; the weight that was loaded for it on the CPU."""
-    return ScaledNorm(8, devices[0]), torch.randn(8), torch.randn(4, 8).to(devices[0])
-
-
-def norm_reference(norm: Any, weight: Any, x: Any) -> Any:
-    torch.add(weight, 1.0, out=norm.scale)
-    return norm(x)
+def confusion_reference(model: Any, epochs: Any) -> Any:
+    kept = []
+    for batches in epochs:
+        cells = torch.cat([label * 3 + model(batch).argmax(dim=1) for batch, label in batches])
+        kept.append(torch.bincount(cells, minlength=9).reshape(3, 3))
+    return torch.stack(kept)
 
 
 EXERCISES = {
@@ -39,27 +34,27 @@ EXERCISES = {
         setup="""
 import torch
 
-total = torch.zeros(3)
-x = torch.ones(3, device="cuda")
+loss = torch.tensor(0.5, device="cuda")
+total = torch.zeros((), device="cuda")
 """,
         programs=(
-            "result = total; result += x",
-            "result = total; result[0:3] = x",
-            "result = 0; result += x",
-            "result = x; result += torch.tensor(2.0)",
-            "result = torch.tensor(2.0); result += x.sum()",
-            'result = total; total.to("cuda"); result += 1',
+            "total = torch.zeros(()); total += loss",
+            "total = torch.zeros(()); total = total + loss",
+            "total.zero_(); total += loss",
+            "total += loss; total = torch.zeros(())",
+            "total = torch.stack([loss.cpu(), loss])",
+            "total = torch.zeros_like(loss); total += loss",
         ),
-        result="result",
-        on_wrong="What is written into never moves. Only a copy fetches values. A Python number has no device.",
+        result="total",
+        on_wrong="For each line: which tensor does the name total mean last, and was it created or only written into?",
     ),
     "b": Exercise(
-        parameters=("norm", "weight", "x"),
-        arguments=norm_arguments,
-        reference=norm_reference,
-        on_error="The tensor that is written into, norm.scale, stays where it is. So the weight has to come to it.",
-        on_wrong_device="Leave the norm on the GPU, and bring the weight to it.",
-        on_wrong_numbers="The memory of norm.scale does not hold weight + 1. Write into the tensor that is there.",
+        parameters=("model", "epochs"),
+        arguments=confusion_arguments,
+        reference=confusion_reference,
+        on_error="The first epoch ran. Which line then puts another tensor under the name matrix?",
+        on_wrong_device="Leave the model and the batches there, and make each new matrix where they are.",
+        on_wrong_numbers="Each matrix counts its own epoch. zero_() empties the matrix in kept, too.",
         result_on=0,
     ),
 }

@@ -1,4 +1,4 @@
-"""The exercises of notebooks/08-drift-across-iterations.ipynb; their solutions stand there, folded."""
+"""The exercises of notebooks/08-find-the-culprit.ipynb; their solutions stand there, folded."""
 
 from typing import Any
 
@@ -6,27 +6,18 @@ import torch
 from torch import nn
 
 from lessons.exercises import Exercise, Prediction
-from lessons.exercises.staying import never_fetched
+from lessons.exercises.staying import never_elsewhere, never_fetched
 
 
-def confusion_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """Return a classifier of three classes, and two epochs of three batches with their labels, all on the GPU."""
-
-    def on_gpu(tensor: Any) -> Any:
-        return never_fetched(tensor.to(devices[0]))
-
-    def epoch() -> Any:
-        return [(on_gpu(torch.randn(16, 4)), on_gpu(torch.randint(3, (16,)))) for _ in range(3)]
-
-    return nn.Linear(4, 3).to(devices[0]), [epoch(), epoch()]
+def places_arguments(devices: list[Any]) -> tuple[Any, ...]:
+    """Return an embedding of four places, and a mask of the patches that are there, both on the GPU."""
+    seen = torch.tensor([1, 1, 0, 1, 0, 1, 1, 1]) > 0
+    return never_elsewhere(nn.Embedding(4, 6).to(devices[0]), devices[0]), never_fetched(seen.to(devices[0]))
 
 
-def confusion_reference(model: Any, epochs: Any) -> Any:
-    kept = []
-    for batches in epochs:
-        cells = torch.cat([label * 3 + model(batch).argmax(dim=1) for batch, label in batches])
-        kept.append(torch.bincount(cells, minlength=9).reshape(3, 3))
-    return torch.stack(kept)
+def places_reference(embedding: Any, seen: Any) -> Any:
+    bins = torch.arange(8) // 2
+    return embedding(torch.where(seen, bins, 0))
 
 
 EXERCISES = {
@@ -34,27 +25,26 @@ EXERCISES = {
         setup="""
 import torch
 
-loss = torch.tensor(0.5, device="cuda")
-total = torch.zeros((), device="cuda")
+scores = torch.ones(3, 4, device="cuda")
 """,
         programs=(
-            "total = torch.zeros(()); total += loss",
-            "total = torch.zeros(()); total = total + loss",
-            "total.zero_(); total += loss",
-            "total += loss; total = torch.zeros(())",
-            "total = torch.stack([loss.cpu(), loss])",
-            "total = torch.zeros_like(loss); total += loss",
+            "result = torch.zeros(3); result[0] = scores[0].mean()",
+            "result = torch.zeros(3); result += scores.mean(dim=1)",
+            "result = torch.stack([row.mean() for row in scores])",
+            "result = torch.tensor([row.mean() for row in scores])",
+            "result = scores[scores.cpu().argmax(dim=1)]",
+            "result = scores.cpu()[scores.argmax(dim=1)]",
         ),
-        result="total",
-        on_wrong="For each line: which tensor does the name total mean last, and was it created or only written into?",
+        result="result",
+        on_wrong="For each line: which tensor is created on the CPU, and may the operation fetch from another device?",
     ),
     "b": Exercise(
-        parameters=("model", "epochs"),
-        arguments=confusion_arguments,
-        reference=confusion_reference,
-        on_error="The first epoch ran. Which line then puts another tensor under the name matrix?",
-        on_wrong_device="Leave the model and the batches there, and make each new matrix where they are.",
-        on_wrong_numbers="Each matrix counts its own epoch. zero_() empties the matrix in kept, too.",
+        parameters=("embedding", "seen"),
+        arguments=places_arguments,
+        reference=places_reference,
+        on_error="Which tensors stay on the CPU? There are two: fix one, then run it again.",
+        on_wrong_device="Leave embedding and seen where they are, and create the other tensors there.",
+        on_wrong_numbers="The places differ from the CPU's: change where tensors are created, and nothing else.",
         result_on=0,
     ),
 }

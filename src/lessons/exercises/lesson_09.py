@@ -1,84 +1,52 @@
-"""The exercises of notebooks/09-checkpoints.ipynb; their solutions stand there, folded."""
+"""The exercises of notebooks/09-indexing-and-numpy.ipynb; their solutions stand there, folded."""
 
-import io
 from typing import Any
-from unittest.mock import patch
 
 import torch
-from torch import nn
 
 from lessons.exercises import Exercise, Prediction
-from lessons.exercises.staying import never_elsewhere
+from lessons.exercises.staying import never_fetched
 
 
-def resume_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """Return a file that says cuda:1, written after a step of Adam; a new model on the CPU; data on the GPU."""
-    x, y = torch.randn(16, 3), torch.randn(16, 1)
-    trained, model = nn.Linear(3, 1).to(devices[0]), nn.Linear(3, 1)
-    optimizer = torch.optim.Adam(trained.parameters(), lr=0.1)
-    x, y = x.to(devices[0]), y.to(devices[0])
-    _step(trained, optimizer, x + 3.0, y)
-    generator = torch.Generator().manual_seed(7)
-    checkpoint = {
-        "model": trained.state_dict(),
-        "optimizer": optimizer.state_dict(),
-        "shuffle": generator.get_state(),
-    }
-    file = io.BytesIO()
-    with patch("torch.serialization.location_tag", lambda storage: "cuda:1" if storage.is_cuda else "cpu"):
-        torch.save(checkpoint, file)
-    file.seek(0)
-    return file, never_elsewhere(model, devices[0]), x, y
+def noisy_arguments(devices: list[Any]) -> tuple[Any, ...]:
+    """Return images, noise and a step for each on the GPU; on the CPU, the share of the image that each step keeps."""
+    images, noise, t = torch.randn(8, 6, 6), torch.randn(8, 6, 6), torch.randint(100, (8,))
+    kept = torch.linspace(0.99, 0.01, 100, dtype=torch.float64)
+    images, noise = (never_fetched(tensor.to(devices[0])) for tensor in (images, noise))
+    return images, noise, t.to(devices[0]), kept
 
 
-def resume_reference(file: Any, model: Any, x: Any, y: Any) -> Any:
-    checkpoint = torch.load(file, map_location="cpu")
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
-    model.load_state_dict(checkpoint["model"])
-    optimizer.load_state_dict(checkpoint["optimizer"])
-    generator = torch.Generator()
-    generator.set_state(checkpoint["shuffle"])
-    batch = torch.randperm(len(x), generator=generator)[:8]
-    _step(model, optimizer, x[batch], y[batch])
-    return nn.functional.mse_loss(model(x[batch]), y[batch])
-
-
-def _step(model: Any, optimizer: Any, x: Any, y: Any) -> None:
-    nn.functional.mse_loss(model(x), y).backward()
-    optimizer.step()
+def noisy_reference(image: Any, noise: Any, t: Any, kept: Any) -> Any:
+    share = kept[t].view(-1, 1, 1).to(image)
+    return share.sqrt() * image + (1 - share).sqrt() * noise
 
 
 EXERCISES = {
     "a": Prediction(
         setup="""
-import io
-
 import torch
-from torch import nn
 
-trained, model = nn.Linear(3, 1).to("cuda"), nn.Linear(3, 1)
-file = io.BytesIO()
-torch.save(trained.state_dict(), file)
-file.seek(0)
+on_gpu, on_cpu = torch.ones(4, device="cuda"), torch.ones(4)
+index = torch.tensor([0, 2])
 """,
         programs=(
-            'result = torch.load(file)["weight"]',
-            'result = torch.load(file, map_location={"cuda:1": "cpu"})["weight"]',
-            'result = torch.load(file, map_location="cuda:64")["weight"]',
-            "model.load_state_dict(torch.load(file)); result = model.weight",
-            "model.load_state_dict(torch.load(file), assign=True); result = model.weight",
-            'trained.load_state_dict(torch.load(file, map_location="cpu")); result = trained.weight',
+            "result = on_gpu[index]",
+            'result = on_cpu[index.to("cuda")]',
+            "result = on_gpu.index_select(0, index)",
+            'result = on_cpu[index.to("cuda")[0]]',
+            "result = on_cpu; result[index] = on_gpu[index]",
+            "result = on_cpu; result[0:2] = on_gpu[0:2]",
         ),
         result="result",
-        on_wrong="For each line: is result a tensor of the file or of the model? Which of the two decides its device?",
+        on_wrong="Brackets take an index from the CPU, a slice takes values from anywhere, and one number is a number.",
     ),
     "b": Exercise(
-        parameters=("file", "model", "x", "y"),
-        arguments=resume_arguments,
-        reference=resume_reference,
-        on_error="Which entry has to be on the CPU? And where are the weights when the optimizer is loaded?",
-        on_wrong_device="Train where x is: move the model, not the data.",
-        on_wrong_numbers="The loss differs from the CPU's: load all three states, step once, return that batch's loss.",
+        parameters=("image", "noise", "t", "kept"),
+        arguments=noisy_arguments,
+        reference=noisy_reference,
+        on_error="The line moves what the brackets return. What stands in front of the brackets has to be where t is.",
+        on_wrong_device="Leave the images on the GPU: move the schedule, or what is read from it.",
+        on_wrong_numbers="The images differ from the CPU's: move the schedule and leave the computation as it was.",
         result_on=0,
     ),
 }

@@ -1,6 +1,8 @@
-"""The exercises of notebooks/10-split-device-models.ipynb; their solutions stand there, folded."""
+"""The exercises of notebooks/10-checkpoints.ipynb; their solutions stand there, folded."""
 
+import io
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch import nn
@@ -9,51 +11,75 @@ from lessons.exercises import Exercise, Prediction
 from lessons.exercises.staying import never_elsewhere
 
 
-def rewards_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """Return an embedding, four texts of several lengths and their mask on the first GPU; a head on the second."""
-    lengths = torch.tensor([6, 2, 4, 5])
-    mask = (torch.arange(6) < lengths.unsqueeze(1)).long()
-    tokens = torch.randint(10, (4, 6))
-    return (
-        never_elsewhere(nn.Embedding(10, 8).to(devices[0]), devices[0]),
-        never_elsewhere(nn.Linear(8, 1).to(devices[1]), devices[1]),
-        tokens.to(devices[0]),
-        mask.to(devices[0]),
-    )
+def resume_arguments(devices: list[Any]) -> tuple[Any, ...]:
+    """Return a file that says cuda:1, written after a step of Adam; a new model on the CPU; data on the GPU."""
+    x, y = torch.randn(16, 3), torch.randn(16, 1)
+    trained, model = nn.Linear(3, 1).to(devices[0]), nn.Linear(3, 1)
+    optimizer = torch.optim.Adam(trained.parameters(), lr=0.1)
+    x, y = x.to(devices[0]), y.to(devices[0])
+    _step(trained, optimizer, x + 3.0, y)
+    generator = torch.Generator().manual_seed(7)
+    checkpoint = {
+        "model": trained.state_dict(),
+        "optimizer": optimizer.state_dict(),
+        "shuffle": generator.get_state(),
+    }
+    file = io.BytesIO()
+    with patch("torch.serialization.location_tag", lambda storage: "cuda:1" if storage.is_cuda else "cpu"):
+        torch.save(checkpoint, file)
+    file.seek(0)
+    return file, never_elsewhere(model, devices[0]), x, y
 
 
-def rewards_reference(embedding: Any, head: Any, tokens: Any, mask: Any) -> Any:
-    values = head(embedding(tokens)).squeeze(-1)
-    return values.gather(1, mask.sum(dim=1, keepdim=True) - 1).squeeze(1)
+def resume_reference(file: Any, model: Any, x: Any, y: Any) -> Any:
+    checkpoint = torch.load(file, map_location="cpu")
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+    model.load_state_dict(checkpoint["model"])
+    optimizer.load_state_dict(checkpoint["optimizer"])
+    generator = torch.Generator()
+    generator.set_state(checkpoint["shuffle"])
+    batch = torch.randperm(len(x), generator=generator)[:8]
+    _step(model, optimizer, x[batch], y[batch])
+    with torch.no_grad():  # the page asks for a number, not for a gradient
+        return nn.functional.mse_loss(model(x[batch]), y[batch])
+
+
+def _step(model: Any, optimizer: Any, x: Any, y: Any) -> None:
+    nn.functional.mse_loss(model(x), y).backward()
+    optimizer.step()
 
 
 EXERCISES = {
     "a": Prediction(
         setup="""
+import io
+
 import torch
 from torch import nn
 
-x = torch.ones(4, 3, device="cuda:0", requires_grad=True)
-layer = nn.Linear(3, 3).to("cuda:1")
+trained, model = nn.Linear(3, 1).to("cuda"), nn.Linear(3, 1)
+file = io.BytesIO()
+torch.save(trained.state_dict(), file)
+file.seek(0)
 """,
         programs=(
-            "result = layer(x)",
-            'result = layer(x.to("cuda:1"))',
-            'result = x + layer(x.to("cuda:1"))',
-            "result = x.mean() + torch.tensor(1.0)",
-            "result = x.mean() + layer.bias.mean()",
-            'layer(x.to("cuda:1")).sum().backward(); result = x.grad',
+            'result = torch.load(file)["weight"]',
+            'result = torch.load(file, map_location={"cuda:1": "cpu"})["weight"]',
+            'result = torch.load(file, map_location="cuda:64")["weight"]',
+            "model.load_state_dict(torch.load(file)); result = model.weight",
+            "model.load_state_dict(torch.load(file), assign=True); result = model.weight",
+            'trained.load_state_dict(torch.load(file, map_location="cpu")); result = trained.weight',
         ),
         result="result",
-        on_wrong="For each line: on which devices are the tensors that meet in it? .to() moves a copy; x itself stays.",
+        on_wrong="For each line: is result a tensor of the file or of the model? Which of the two decides its device?",
     ),
     "b": Exercise(
-        parameters=("embedding", "head", "tokens", "mask"),
-        arguments=rewards_arguments,
-        reference=rewards_reference,
-        on_error="In the line that fails, print the device of every tensor. Two lines fail: fix one, then run again.",
-        on_wrong_device="Leave the rewards where head is: move what meets its output, and no layer.",
-        on_wrong_numbers="The rewards differ from the CPU's: each is the value at the last token that the mask keeps.",
-        result_on=1,
+        parameters=("file", "model", "x", "y"),
+        arguments=resume_arguments,
+        reference=resume_reference,
+        on_error="Which entry has to be on the CPU? And where are the weights when the optimizer is loaded?",
+        on_wrong_device="Train where x is: move the model, not the data.",
+        on_wrong_numbers="The loss differs from the CPU's: load all three states, step once, return that batch's loss.",
+        result_on=0,
     ),
 }

@@ -1,59 +1,55 @@
-"""The exercises of notebooks/11-data-parallel.ipynb; their solutions stand there, folded."""
+"""The exercises of notebooks/11-device-agnostic-code.ipynb; their solutions stand there, folded."""
 
 from typing import Any
 
 import torch
-from torch import nn
 
 from lessons.exercises import Exercise, Prediction
+from lessons.exercises.staying import never_fetched
 
 
-def features_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """Return two stages and a batch of handwritten digits, all on the CPU."""
-    stages, whole = [nn.Linear(64, 8), nn.Linear(8, 4)], 16
+def neighbours_arguments(devices: list[Any]) -> tuple[Any, ...]:
+    """Return pairs of points and indices on the CPU, on the GPU, on the CPU: "all but the first" is no answer."""
 
-    def refuse(module: nn.Module, inputs: tuple[Any, ...]) -> None:
-        if len(set(devices)) > 1 and len(inputs[0]) == whole:
-            raise RuntimeError(f"the whole batch came to {inputs[0].device}: each GPU has to get a half.")
+    def pair(place: Any) -> tuple[Any, Any]:
+        points, index = torch.randn(2, 6, 3), torch.randint(6, (2, 6, 4))
+        return never_fetched(points.to(place)), never_fetched(index.to(place))
 
-    stages[0].register_forward_pre_hook(refuse)
-    return stages, torch.randn(whole, 64)
+    return ([pair(place) for place in (torch.device("cpu"), devices[0], torch.device("cpu"))],)
 
 
-def features_reference(stages: Any, digits: Any) -> Any:
-    for stage in stages:
-        digits = stage(digits)
-    return digits
+def neighbours_reference(clouds: Any) -> Any:
+    return torch.cat(
+        [cloud[rows.flatten()] for points, index in clouds for cloud, rows in zip(points, index, strict=True)]
+    )
 
 
 EXERCISES = {
     "a": Prediction(
         setup="""
+import numpy as np
 import torch
-from torch import nn
 
-layer = nn.Linear(4, 1).to("cuda:0")
-model = nn.DataParallel(layer, device_ids=[0, 1])
-x = torch.randn(16, 4)
+array = np.ones(2, dtype="float32")
+cpu = torch.ones(2)
+gpu = torch.ones(2, device="cuda")
 """,
         programs=(
-            'result = model(x.to("cuda:1"))',
-            "result = model(x[0])",
-            "result = model(x[:1])",
-            "result = model(x) - torch.ones(16, 1)",
-            'layer.to("cuda:1"); result = model(x)',
-            "result = nn.DataParallel(layer, device_ids=[0, 1], output_device=1)(x)",
+            "result = gpu.new_tensor([1.0, 2.0])",
+            "result = torch.tensor([1.0, 2.0]) + gpu",
+            'with torch.device("cuda"): result = torch.from_numpy(array)',
+            'with torch.device("cuda"): result = torch.as_tensor(array)',
+            'with torch.device("cuda"): result = torch.zeros_like(cpu)',
+            'with torch.device("cuda"): result = torch.zeros(2) + cpu',
         ),
         result="result",
-        on_wrong="For each line: is all of layer on cuda:0? What is cut along dimension 0? Where is the output joined?",
+        on_wrong="For each line: does the call follow a tensor, the default device or the memory of an array?",
     ),
     "b": Exercise(
-        parameters=("stages", "digits"),
-        arguments=features_arguments,
-        reference=features_reference,
-        on_error="A replica has a copy of each stage that is registered. Whose stages are in the list?",
-        on_wrong_numbers="The output differs from the CPU's: call all stages, each once, in their order.",
-        on_wrong_device="The output is on device_ids[0] unless you name an output_device.",
-        result_on=0,
+        parameters=("clouds",),
+        arguments=neighbours_arguments,
+        reference=neighbours_reference,
+        on_error="The first pair is on the CPU. What in the loop knows where its own pair is?",
+        on_wrong_numbers="Keep the rows of all pairs, in their order, and bring each result to the CPU.",
     ),
 }

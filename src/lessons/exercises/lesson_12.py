@@ -1,140 +1,67 @@
-"""The exercises of notebooks/12-unfinished-reduction.ipynb; their solutions stand there, folded."""
+"""The exercises of notebooks/12-optimizers-and-gradients.ipynb; their solutions stand there, folded."""
 
-import weakref
 from typing import Any
 
 import torch
-from torch import distributed, nn
+from torch import nn
 from torch.nn import functional
-from torch.nn.parallel import DistributedDataParallel
 
 from lessons.exercises import Exercise, Prediction
-
-SIZE = 16  # of a batch
-
-
-class TwoHeads(nn.Module):
-    """A network that returns what both heads say; both heads learn.
-
-    It runs only inside one DistributedDataParallel, with no flag set, a backward a batch.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.body, self.rent, self.sale = nn.Linear(3, 8), nn.Linear(8, 1), nn.Linear(8, 1)
-        self.wrapper: Any = None
-        self.begun = self.ended = 0
-        self.body.weight.register_hook(self.end)
-
-    def end(self, gradient: Any) -> None:
-        self.ended += 1
-
-    def forward(self, flats: Any) -> Any:
-        """Refuse a call that avoids DistributedDataParallel: in one process, its numbers would be right too."""
-        wrapper = DistributedDataParallel._active_ddp_module
-        if wrapper is None:
-            raise RuntimeError("the model was called without DistributedDataParallel.")
-        if wrapper.find_unused_parameters or wrapper.static_graph:
-            raise RuntimeError("find_unused_parameters and static_graph are to stay off.")
-        if not wrapper.require_backward_grad_sync:
-            raise RuntimeError("in no_sync the gradients are not averaged.")
-        self.wrapper = self.wrapper or weakref.ref(wrapper)
-        if self.wrapper() is not wrapper:
-            raise RuntimeError("the model was wrapped anew: once is enough, before the loop.")
-        if self.begun > self.ended or len(flats) != SIZE:
-            raise RuntimeError("leave the loop as it was: each batch has its forward, and then its backward.")
-        self.begun += 1
-        return self.compute(flats)
-
-    def compute(self, flats: Any) -> Any:
-        if not all(parameter.requires_grad for parameter in self.parameters()):
-            raise RuntimeError("a frozen layer does not learn: sales are to be learnt, too.")
-        hidden = self.body(flats).relu()
-        return self.rent(hidden), self.sale(hidden)
+from lessons.exercises.staying import never_elsewhere
 
 
-class Batches(list[Any]):
-    """A list with a process group of its own, which ends when the list is gone."""
+def shared_arguments(devices: list[Any]) -> tuple[Any, ...]:
+    """Return a worker and three batches on the GPU; a shared model, its optimizer and an exam on the CPU."""
+    worker = never_elsewhere(nn.Linear(3, 2).to(devices[0]), devices[0])
+    shared = never_elsewhere(nn.Linear(3, 2), torch.device("cpu"))
+    batches = [(torch.randn(16, 3).to(devices[0]), torch.randn(16, 2).to(devices[0])) for _ in range(3)]
+    optimizer = torch.optim.SGD(shared.parameters(), lr=0.5)
+    return worker, shared, optimizer, batches, torch.randn(4, 3)
 
 
-class InAGroup(Prediction):
-    """A prediction of programs that need a process group."""
-
-    def outcome(self) -> list[str]:
-        group = in_a_group([])
-        try:
-            return super().outcome()
-        finally:
-            del group
-
-
-def in_a_group(batches: list[Any]) -> Batches:
-    """Return the batches. While they exist, this process is a group of one, unless it was in a group already."""
-    kept = Batches(batches)
-    if not distributed.is_initialized():
-        distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
-        weakref.finalize(kept, distributed.destroy_process_group)
-    return kept
-
-
-def branch_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """Return a network with two heads, and four batches with rents, prices and who is sold: nobody in the second."""
-    net, flats, batches = TwoHeads(), torch.randn(4, SIZE, 3), []
-    for step, batch in enumerate(flats):
-        rents = batch.sum(dim=1, keepdim=True)
-        sold = torch.rand(SIZE) < 0.5 * (step != 1)
-        batches.append((batch, rents, 2 * rents, sold))
-    return net, in_a_group(batches)
-
-
-def branch_reference(net: Any, batches: Any) -> Any:
-    losses = []
-    for flats, rents, prices, sold in batches:
-        rent, price = net.compute(flats)
-        errors = (price - prices).square() * sold.unsqueeze(1)
-        losses.append(functional.mse_loss(rent, rents) + errors.sum() / max(int(sold.sum()), 1))
-    return torch.stack(losses).detach()
+def shared_reference(worker: Any, shared: Any, optimizer: Any, batches: Any, exam: Any) -> Any:
+    for x, y in batches:
+        worker.load_state_dict(shared.state_dict())
+        worker.zero_grad()
+        functional.mse_loss(worker(x), y).backward()
+        for mine, theirs in zip(worker.parameters(), shared.parameters(), strict=True):
+            theirs.grad = mine.grad.clone()
+        optimizer.step()
+    with torch.no_grad():  # the page asks what the model says, not for a gradient
+        return shared(exam)
 
 
 EXERCISES = {
-    "a": InAGroup(
+    "a": Prediction(
         setup="""
 import torch
-from torch import nn
-from torch.nn.parallel import DistributedDataParallel
+from torch import nn, optim
 
-class Prices(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.body = nn.Linear(2, 8)
-        self.rent = nn.Linear(8, 1)
-        self.sale = nn.Linear(8, 1)
+model = nn.Linear(3, 1)
+adam = optim.Adam(model.parameters())
 
-    def forward(self, flats):
-        return self.rent(self.body(flats).relu())
-
-net = Prices()
-flats = torch.rand(4, 2)
+def step():
+    x = torch.ones(4, 3).to(model.weight.device)
+    model(x).sum().backward()
+    adam.step()
+    return adam.state[model.weight]["exp_avg"]
 """,
         programs=(
-            "model = DistributedDataParallel(net); model(flats); model(flats)",
-            "model = DistributedDataParallel(net); model(flats).sum().backward()",
-            "model = DistributedDataParallel(net); model(flats).sum().backward(); model(flats)",
-            "model = DistributedDataParallel(net); net.sale.requires_grad_(False); "
-            "model(flats).sum().backward(); model(flats)",
-            "net.sale.requires_grad_(False); model = DistributedDataParallel(net); "
-            "model(flats).sum().backward(); model(flats)",
-            "model = DistributedDataParallel(net); "
-            "(model(flats).sum() + 0 * net.sale.weight.sum()).backward(); model(flats)",
+            "average = step(); model.cuda()",
+            "model.cuda(); average = step()",
+            "step(); model.cuda(); average = step()",
+            "step(); model.cuda(); adam.load_state_dict(adam.state_dict()); average = step()",
+            "step(); adam.load_state_dict(adam.state_dict()); model.cuda(); average = step()",
+            "step(); model.cuda(); model.cpu(); average = step()",
         ),
-        result="",
-        on_wrong="What begins a reduction, what checks whether it has ended, and when was the list of parameters made?",
+        result="average",
+        on_wrong="Where was the weight when the state was created or loaded, and where is it in the last step?",
     ),
     "b": Exercise(
-        parameters=("net", "batches"),
-        arguments=branch_arguments,
-        reference=branch_reference,
-        on_error="In the second batch nobody is sold a flat. Keep price in the loss there, too, so that it adds 0.",
-        on_wrong_numbers="The losses differ. The loss of a batch without a sale is that of its rents. Is yours nan?",
+        parameters=("worker", "shared", "optimizer", "batches", "exam"),
+        arguments=shared_arguments,
+        reference=shared_reference,
+        on_error="On which device is theirs, and on which is mine.grad? Both models stay: give theirs a copy.",
+        on_wrong_numbers="A copy does not follow what it was copied from. Which batch do the later steps learn from?",
     ),
 }

@@ -1,34 +1,39 @@
-"""The exercises of notebooks/13-which-gpu.ipynb; their solutions stand there, folded."""
+"""The exercises of notebooks/13-async-transfers.ipynb; their solutions stand there, folded."""
 
-import random
 from typing import Any
 
 import torch
+from torch import nn
 
-from lessons.exercises import Exercise, Prediction
-from lessons.exercises.staying import never_fetched
-
-
-def places(devices: list[Any]) -> list[torch.device]:
-    """Return the second GPU, the first and the CPU, then each twice more in any order: no position tells the answer."""
-    each = [devices[1], devices[0], torch.device("cpu")]
-    shuffled = random.Random().sample  # the reader's own random numbers stay as they are
-    return each + shuffled(each * 2, 6)
+from lessons.exercises import Exercise, Prediction, RefusedError
+from lessons.exercises.staying import never_elsewhere
 
 
-def attention_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """Return heads, each with its query, key and value on one device."""
+def one_step_arguments(devices: list[Any]) -> tuple[Any, ...]:
+    """Return a table that learns on the CPU, its optimizer, and a frozen model, criterion and target on the GPU."""
+    table = torch.randn(8, 3, requires_grad=True)
+    optimizer = torch.optim.SGD([table], lr=2.0)
+    optimizer.register_step_pre_hook(refuse_a_moved_table)
+    return (
+        table,
+        never_elsewhere(nn.Linear(3, 4).requires_grad_(False).to(devices[0]), devices[0]),
+        never_elsewhere(nn.MSELoss(), devices[0]),
+        optimizer,
+        torch.randn(8, 4).to(devices[0]),
+    )
 
-    def head(place: torch.device) -> tuple[Any, ...]:
-        return tuple(never_fetched(torch.randn(4, 8).to(place)) for _ in range(3))
 
-    return ([head(place) for place in places(devices)],)
+def refuse_a_moved_table(optimizer: Any, args: Any, kwargs: Any) -> None:
+    """Raise before a step if the table was moved: its numbers would be right there, too, but it would not fit."""
+    if any(table.device.type != "cpu" for group in optimizer.param_groups for table in group["params"]):
+        raise RefusedError("The table is on a GPU. It has to stay on the CPU, and only its copy goes there.")
 
 
-def attention_reference(heads: Any) -> Any:
-    later = torch.ones(4, 4).triu(1).bool()
-    scores = [(query @ key.T * 0.5).masked_fill(later, -1e9) for query, key, _ in heads]
-    return torch.cat([score.softmax(dim=1) @ value for score, (_, _, value) in zip(scores, heads, strict=True)])
+def one_step_reference(table: Any, model: Any, criterion: Any, optimizer: Any, target: Any) -> Any:
+    criterion(model(table), target).backward()
+    optimizer.step()
+    with torch.no_grad():
+        return criterion(model(table), target)
 
 
 EXERCISES = {
@@ -36,25 +41,27 @@ EXERCISES = {
         setup="""
 import torch
 
-torch.cuda.set_device(0)
-x = torch.ones(3, device="cuda")
+batch = torch.ones(4, 3)
+moved = torch.ones(4, 3, device="cuda")
 """,
         programs=(
-            'torch.cuda.set_device(1); result = torch.ones(3, device="cuda")',
-            "torch.cuda.set_device(1); result = x + 1",
-            'torch.cuda.set_device(1); result = x + torch.ones(3, device="cuda")',
-            "torch.cuda.set_device(1); result = x.cuda()",
-            'device = torch.device("cuda:1"); result = torch.ones(3).cuda()',
-            "with torch.cuda.device(1): result = torch.zeros_like(x)",  # last: it leaves GPU 0 current
+            "result = batch.pin_memory()",
+            'result = batch; batch.to("cuda", non_blocking=True)',
+            'result = batch.to("cuda", non_blocking=True) + moved',
+            'result = moved.to("cpu", non_blocking=True)',
+            "result = moved.pin_memory()",
+            "result = batch.pin_memory() + moved",
         ),
         result="result",
-        on_wrong="Which GPU is current when the tensor is created or moved? A tensor that exists keeps its own.",
+        on_wrong="A late copy has its device at once, and a pinned tensor is on the CPU. Which line keeps no copy?",
     ),
     "b": Exercise(
-        parameters=("heads",),
-        arguments=attention_arguments,
-        reference=attention_reference,
-        on_error="Two lines create a tensor and send it to the current GPU. Create it where the query is.",
-        on_wrong_numbers="The outputs differ from the CPU's: scale, hide what is later, then softmax, head by head.",
+        parameters=("table", "model", "criterion", "optimizer", "target"),
+        arguments=one_step_arguments,
+        reference=one_step_reference,
+        on_error="Print requires_grad of the copy: it was made under no_grad. Which later pass needs its own copy?",
+        on_wrong_device="Leave the model on the GPU, and compute the loss there: a copy of the table goes to it.",
+        on_wrong_numbers="The loss differs from the CPU's. Did the step change the table, and is your copy newer?",
+        result_on=0,
     ),
 }

@@ -1,67 +1,82 @@
-"""The exercises of notebooks/14-async-transfers.ipynb; their solutions stand there, folded."""
+"""The exercises of notebooks/14-workers-and-forks.ipynb; their solutions stand there, folded."""
 
 from typing import Any
 
 import torch
 from torch import nn
+from torch.utils.data import Dataset, get_worker_info
 
-from lessons.exercises import Exercise, Prediction
+from lessons.exercises import Exercise, Prediction, RefusedError
 from lessons.exercises.staying import never_elsewhere
 
 
-def one_step_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """Return a table that learns on the CPU, its optimizer, and a frozen model, criterion and target on the GPU."""
-    table = torch.randn(8, 3, requires_grad=True)
-    optimizer = torch.optim.SGD([table], lr=2.0)
-    optimizer.register_step_pre_hook(refuse_a_moved_table)
-    return (
-        table,
-        never_elsewhere(nn.Linear(3, 4).requires_grad_(False).to(devices[0]), devices[0]),
-        never_elsewhere(nn.MSELoss(), devices[0]),
-        optimizer,
-        torch.randn(8, 4).to(devices[0]),
-    )
+class Photos(Dataset):
+    """Sixteen photos of twelve numbers and their labels, on the CPU; only a DataLoader's worker may read them."""
+
+    def __init__(self) -> None:
+        self._photos, self._labels = torch.randn(16, 12), torch.randint(2, (16,))
+
+    def __len__(self) -> int:
+        return len(self._labels)
+
+    def __getitem__(self, index: int) -> Any:
+        if get_worker_info() is None:
+            raise RefusedError("The training process itself read a photo. A worker has to: keep num_workers=1.")
+        return self._photos[index], self._labels[index]
+
+    def batches(self) -> Any:
+        return zip(self._photos.split(8), self._labels.split(8), strict=True)
 
 
-def refuse_a_moved_table(optimizer: Any, args: Any, kwargs: Any) -> None:
-    """Raise before a step if the table was moved: its numbers would be right there, too, but it would not fit."""
-    if any(table.device.type != "cpu" for group in optimizer.param_groups for table in group["params"]):
-        raise RuntimeError("here the table is on a GPU: leave it on the CPU, only its copy goes there.")
+def criterion(device: Any) -> nn.Module:
+    """Return the loss of a batch, computed on this device or not at all."""
+    return never_elsewhere(nn.CrossEntropyLoss(), device)
 
 
-def one_step_reference(table: Any, model: Any, criterion: Any, optimizer: Any, target: Any) -> Any:
-    criterion(model(table), target).backward()
-    optimizer.step()
-    with torch.no_grad():
-        return criterion(model(table), target)
+def head_arguments(devices: list[Any]) -> tuple[Any, ...]:
+    """Return an encoder and a head, both on the GPU; photos on the CPU."""
+    device = devices[0]
+    encoder, head = (never_elsewhere(nn.Linear(*sizes).to(device), device) for sizes in ((12, 8), (8, 2)))
+    return encoder, head, criterion(device), Photos()
+
+
+def head_reference(encoder: Any, head: Any, criterion: Any, photos: Photos) -> Any:
+    return sum(criterion(head(encoder(photo)), label) for photo, label in photos.batches())
 
 
 EXERCISES = {
     "a": Prediction(
         setup="""
 import torch
+from torch import nn
+from torch.utils.data import DataLoader
 
-batch = torch.ones(4, 3)
-moved = torch.ones(4, 3, device="cuda")
+photos = torch.zeros(8, 3)
+model = nn.Linear(3, 1).to("cuda")
+fork = torch.multiprocessing.get_context("fork")
+
+def in_a_fork(function, *arguments, **options):
+    with fork.Pool(1) as pool:
+        return pool.apply(function, arguments, options)
 """,
         programs=(
-            "result = batch.pin_memory()",
-            'result = batch; batch.to("cuda", non_blocking=True)',
-            'result = batch.to("cuda", non_blocking=True) + moved',
-            'result = moved.to("cpu", non_blocking=True)',
-            "result = moved.pin_memory()",
-            "result = batch.pin_memory() + moved",
+            "batch = in_a_fork(torch.zeros, 4, 3)",
+            'batch = in_a_fork(torch.zeros, 4, 3, device="cuda")',
+            'batch = in_a_fork(torch.zeros, 4, 3).to("cuda")',
+            'batch = photos.to(in_a_fork(torch.device, "cuda"))',
+            'batch = next(iter(DataLoader(photos, 4, num_workers=1, multiprocessing_context="fork", pin_memory=True)))',
+            'batch = next(iter(DataLoader(photos.to("cuda"), 4)))',
         ),
-        result="result",
-        on_wrong="A late copy has its device at once, and a pinned tensor is on the CPU. Which line keeps no copy?",
+        result="batch",
+        on_wrong="For each line: which part of it runs in a child, and does that part need the GPU or only name it?",
     ),
     "b": Exercise(
-        parameters=("table", "model", "criterion", "optimizer", "target"),
-        arguments=one_step_arguments,
-        reference=one_step_reference,
-        on_error="Print requires_grad of the copy: it was made under no_grad. Which later pass needs its own copy?",
-        on_wrong_device="Leave the model on the GPU, and compute the loss there: a copy of the table goes to it.",
-        on_wrong_numbers="The loss differs from the CPU's. Did the step change the table, and is your copy newer?",
+        parameters=("encoder", "head", "criterion", "photos"),
+        arguments=head_arguments,
+        reference=head_reference,
+        on_error="Which lines run in the worker? The encoder is on the GPU, so it cannot be one of them.",
+        on_wrong_device="Move photos and labels to the models' device; models and outputs stay there.",
+        on_wrong_numbers="The loss differs from the CPU's: add up the losses of all batches, of 8 photos each.",
         result_on=0,
     ),
 }

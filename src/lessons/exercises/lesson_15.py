@@ -1,5 +1,6 @@
-"""The exercises of notebooks/15-device-agnostic-code.ipynb; their solutions stand there, folded."""
+"""The exercises of notebooks/15-which-gpu.ipynb; their solutions stand there, folded."""
 
+import random
 from typing import Any
 
 import torch
@@ -8,48 +9,52 @@ from lessons.exercises import Exercise, Prediction
 from lessons.exercises.staying import never_fetched
 
 
-def neighbours_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """Return pairs of points and indices on the CPU, on the GPU, on the CPU: "all but the first" is no answer."""
-
-    def pair(place: Any) -> tuple[Any, Any]:
-        points, index = torch.randn(2, 6, 3), torch.randint(6, (2, 6, 4))
-        return never_fetched(points.to(place)), never_fetched(index.to(place))
-
-    return ([pair(place) for place in (torch.device("cpu"), devices[0], torch.device("cpu"))],)
+def places(devices: list[Any]) -> list[torch.device]:
+    """Return the second GPU, the first and the CPU, then each twice more in any order: no position tells the answer."""
+    each = [devices[1], devices[0], torch.device("cpu")]
+    shuffled = random.Random().sample  # the reader's own random numbers stay as they are
+    return each + shuffled(each * 2, 6)
 
 
-def neighbours_reference(clouds: Any) -> Any:
-    return torch.cat(
-        [cloud[rows.flatten()] for points, index in clouds for cloud, rows in zip(points, index, strict=True)]
-    )
+def attention_arguments(devices: list[Any]) -> tuple[Any, ...]:
+    """Return heads, each with its query, key and value on one device."""
+
+    def head(place: torch.device) -> tuple[Any, ...]:
+        return tuple(never_fetched(torch.randn(4, 8).to(place)) for _ in range(3))
+
+    return ([head(place) for place in places(devices)],)
+
+
+def attention_reference(heads: Any) -> Any:
+    later = torch.ones(4, 4).triu(1).bool()
+    scores = [(query @ key.T * 0.5).masked_fill(later, -1e9) for query, key, _ in heads]
+    return torch.cat([score.softmax(dim=1) @ value for score, (_, _, value) in zip(scores, heads, strict=True)])
 
 
 EXERCISES = {
     "a": Prediction(
         setup="""
-import numpy as np
 import torch
 
-array = np.ones(2, dtype="float32")
-cpu = torch.ones(2)
-gpu = torch.ones(2, device="cuda")
+torch.cuda.set_device(0)
+x = torch.ones(3, device="cuda")
 """,
         programs=(
-            "result = gpu.new_tensor([1.0, 2.0])",
-            "result = torch.tensor([1.0, 2.0]) + gpu",
-            'with torch.device("cuda"): result = torch.from_numpy(array)',
-            'with torch.device("cuda"): result = torch.as_tensor(array)',
-            'with torch.device("cuda"): result = torch.zeros_like(cpu)',
-            'with torch.device("cuda"): result = torch.zeros(2) + cpu',
+            'torch.cuda.set_device(1); result = torch.ones(3, device="cuda")',
+            "torch.cuda.set_device(1); result = x + 1",
+            'torch.cuda.set_device(1); result = x + torch.ones(3, device="cuda")',
+            "torch.cuda.set_device(1); result = x.cuda()",
+            'device = torch.device("cuda:1"); result = torch.ones(3).cuda()',
+            "with torch.cuda.device(1): result = torch.zeros_like(x)",  # last: it leaves GPU 0 current
         ),
         result="result",
-        on_wrong="For each line: does the call follow a tensor, the default device or the memory of an array?",
+        on_wrong="Which GPU is current when the tensor is created or moved? A tensor that exists keeps its own.",
     ),
     "b": Exercise(
-        parameters=("clouds",),
-        arguments=neighbours_arguments,
-        reference=neighbours_reference,
-        on_error="The first pair is on the CPU. What in the loop knows where its own pair is?",
-        on_wrong_numbers="Keep the rows of all pairs, in their order, and bring each result to the CPU.",
+        parameters=("heads",),
+        arguments=attention_arguments,
+        reference=attention_reference,
+        on_error="Two lines create a tensor and send it to the current GPU. Create it where the query is.",
+        on_wrong_numbers="The outputs differ from the CPU's: scale, hide what is later, then softmax, head by head.",
     ),
 }

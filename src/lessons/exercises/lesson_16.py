@@ -1,47 +1,30 @@
-"""The exercises of notebooks/16-workers-and-forks.ipynb; their solutions stand there, folded."""
+"""The exercises of notebooks/16-split-device-models.ipynb; their solutions stand there, folded."""
 
 from typing import Any
 
 import torch
 from torch import nn
-from torch.utils.data import Dataset, get_worker_info
 
 from lessons.exercises import Exercise, Prediction
 from lessons.exercises.staying import never_elsewhere
 
 
-class Photos(Dataset):
-    """Sixteen photos of twelve numbers and their labels, on the CPU; only a DataLoader's worker may read them."""
-
-    def __init__(self) -> None:
-        self._photos, self._labels = torch.randn(16, 12), torch.randint(2, (16,))
-
-    def __len__(self) -> int:
-        return len(self._labels)
-
-    def __getitem__(self, index: int) -> Any:
-        if get_worker_info() is None:
-            raise RuntimeError("the training process itself read a photo: keep num_workers=1.")
-        return self._photos[index], self._labels[index]
-
-    def batches(self) -> Any:
-        return zip(self._photos.split(8), self._labels.split(8), strict=True)
+def rewards_arguments(devices: list[Any]) -> tuple[Any, ...]:
+    """Return an embedding, four texts of several lengths and their mask on the first GPU; a head on the second."""
+    lengths = torch.tensor([6, 2, 4, 5])
+    mask = (torch.arange(6) < lengths.unsqueeze(1)).long()
+    tokens = torch.randint(10, (4, 6))
+    return (
+        never_elsewhere(nn.Embedding(10, 8).to(devices[0]), devices[0]),
+        never_elsewhere(nn.Linear(8, 1).to(devices[1]), devices[1]),
+        tokens.to(devices[0]),
+        mask.to(devices[0]),
+    )
 
 
-def criterion(device: Any) -> nn.Module:
-    """Return the loss of a batch, computed on this device or not at all."""
-    return never_elsewhere(nn.CrossEntropyLoss(), device)
-
-
-def head_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """Return an encoder and a head, both on the GPU; photos on the CPU."""
-    device = devices[0]
-    encoder, head = (never_elsewhere(nn.Linear(*sizes).to(device), device) for sizes in ((12, 8), (8, 2)))
-    return encoder, head, criterion(device), Photos()
-
-
-def head_reference(encoder: Any, head: Any, criterion: Any, photos: Photos) -> Any:
-    return sum(criterion(head(encoder(photo)), label) for photo, label in photos.batches())
+def rewards_reference(embedding: Any, head: Any, tokens: Any, mask: Any) -> Any:
+    values = head(embedding(tokens)).squeeze(-1)
+    return values.gather(1, mask.sum(dim=1, keepdim=True) - 1).squeeze(1)
 
 
 EXERCISES = {
@@ -49,34 +32,28 @@ EXERCISES = {
         setup="""
 import torch
 from torch import nn
-from torch.utils.data import DataLoader
 
-photos = torch.zeros(8, 3)
-model = nn.Linear(3, 1).to("cuda")
-fork = torch.multiprocessing.get_context("fork")
-
-def in_a_fork(function, *arguments, **options):
-    with fork.Pool(1) as pool:
-        return pool.apply(function, arguments, options)
+x = torch.ones(4, 3, device="cuda:0", requires_grad=True)
+layer = nn.Linear(3, 3).to("cuda:1")
 """,
         programs=(
-            "batch = in_a_fork(torch.zeros, 4, 3)",
-            'batch = in_a_fork(torch.zeros, 4, 3, device="cuda")',
-            'batch = in_a_fork(torch.zeros, 4, 3).to("cuda")',
-            'batch = photos.to(in_a_fork(torch.device, "cuda"))',
-            'batch = next(iter(DataLoader(photos, 4, num_workers=1, multiprocessing_context="fork", pin_memory=True)))',
-            'batch = next(iter(DataLoader(photos.to("cuda"), 4)))',
+            "result = layer(x)",
+            'result = layer(x.to("cuda:1"))',
+            'result = x + layer(x.to("cuda:1"))',
+            "result = x.mean() + torch.tensor(1.0)",
+            "result = x.mean() + layer.bias.mean()",
+            'layer(x.to("cuda:1")).sum().backward(); result = x.grad',
         ),
-        result="batch",
-        on_wrong="For each line: which part of it runs in a child, and does that part need the GPU or only name it?",
+        result="result",
+        on_wrong="For each line: on which devices are the tensors that meet in it? .to() moves a copy; x itself stays.",
     ),
     "b": Exercise(
-        parameters=("encoder", "head", "criterion", "photos"),
-        arguments=head_arguments,
-        reference=head_reference,
-        on_error="Which lines run in the worker? The encoder is on the GPU, so it cannot be one of them.",
-        on_wrong_device="Move photos and labels to the models' device; models and outputs stay there.",
-        on_wrong_numbers="The loss differs from the CPU's: add up the losses of all batches, of 8 photos each.",
-        result_on=0,
+        parameters=("embedding", "head", "tokens", "mask"),
+        arguments=rewards_arguments,
+        reference=rewards_reference,
+        on_error="In the line that fails, print the device of every tensor. Two lines fail: fix one, then run again.",
+        on_wrong_device="Leave the rewards where head is: move what meets its output, and no layer.",
+        on_wrong_numbers="The rewards differ from the CPU's: each is the value at the last token that the mask keeps.",
+        result_on=1,
     ),
 }

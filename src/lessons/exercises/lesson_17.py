@@ -1,66 +1,59 @@
-"""The exercises of notebooks/17-optimizers-and-gradients.ipynb; their solutions stand there, folded."""
+"""The exercises of notebooks/17-data-parallel.ipynb; their solutions stand there, folded."""
 
 from typing import Any
 
 import torch
 from torch import nn
-from torch.nn import functional
 
-from lessons.exercises import Exercise, Prediction
-from lessons.exercises.staying import never_elsewhere
+from lessons.exercises import Exercise, Prediction, RefusedError
 
 
-def shared_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """Return a worker and three batches on the GPU; a shared model, its optimizer and an exam on the CPU."""
-    worker = never_elsewhere(nn.Linear(3, 2).to(devices[0]), devices[0])
-    shared = never_elsewhere(nn.Linear(3, 2), torch.device("cpu"))
-    batches = [(torch.randn(16, 3).to(devices[0]), torch.randn(16, 2).to(devices[0])) for _ in range(3)]
-    optimizer = torch.optim.SGD(shared.parameters(), lr=0.5)
-    return worker, shared, optimizer, batches, torch.randn(4, 3)
+def features_arguments(devices: list[Any]) -> tuple[Any, ...]:
+    """Return two stages and a batch of handwritten digits, all on the CPU."""
+    stages, whole = [nn.Linear(64, 8), nn.Linear(8, 4)], 16
+
+    def refuse(module: nn.Module, inputs: tuple[Any, ...]) -> None:
+        if len(set(devices)) > 1 and len(inputs[0]) == whole:
+            raise RefusedError(f"The whole batch came to {inputs[0].device}. Each GPU has to get a half of it.")
+
+    stages[0].register_forward_pre_hook(refuse)
+    return stages, torch.randn(whole, 64)
 
 
-def shared_reference(worker: Any, shared: Any, optimizer: Any, batches: Any, exam: Any) -> Any:
-    for x, y in batches:
-        worker.load_state_dict(shared.state_dict())
-        worker.zero_grad()
-        functional.mse_loss(worker(x), y).backward()
-        for mine, theirs in zip(worker.parameters(), shared.parameters(), strict=True):
-            theirs.grad = mine.grad.clone()
-        optimizer.step()
-    return shared(exam)
+def features_reference(stages: Any, digits: Any) -> Any:
+    for stage in stages:
+        digits = stage(digits)
+    return digits
 
 
 EXERCISES = {
     "a": Prediction(
         setup="""
 import torch
-from torch import nn, optim
+from torch import nn
 
-model = nn.Linear(3, 1)
-adam = optim.Adam(model.parameters())
-
-def step():
-    x = torch.ones(4, 3).to(model.weight.device)
-    model(x).sum().backward()
-    adam.step()
-    return adam.state[model.weight]["exp_avg"]
+layer = nn.Linear(4, 1).to("cuda:0")
+model = nn.DataParallel(layer, device_ids=[0, 1])
+x = torch.randn(16, 4)
 """,
         programs=(
-            "average = step(); model.cuda()",
-            "model.cuda(); average = step()",
-            "step(); model.cuda(); average = step()",
-            "step(); model.cuda(); adam.load_state_dict(adam.state_dict()); average = step()",
-            "step(); adam.load_state_dict(adam.state_dict()); model.cuda(); average = step()",
-            "step(); model.cuda(); model.cpu(); average = step()",
+            'result = model(x.to("cuda:1"))',
+            "result = model(x[0])",
+            "result = model(x[:1])",
+            "result = model(x) - torch.ones(16, 1)",
+            'layer.to("cuda:1"); result = model(x)',
+            "result = nn.DataParallel(layer, device_ids=[0, 1], output_device=1)(x)",
         ),
-        result="average",
-        on_wrong="Where was the weight when the state was created or loaded, and where is it in the last step?",
+        result="result",
+        on_wrong="For each line: is all of layer on cuda:0? What is cut along dimension 0? Where is the output joined?",
     ),
     "b": Exercise(
-        parameters=("worker", "shared", "optimizer", "batches", "exam"),
-        arguments=shared_arguments,
-        reference=shared_reference,
-        on_error="On which device is theirs, and on which is mine.grad? Both models stay: give theirs a copy.",
-        on_wrong_numbers="A copy does not follow what it was copied from. Which batch do the later steps learn from?",
+        parameters=("stages", "digits"),
+        arguments=features_arguments,
+        reference=features_reference,
+        on_error="A replica has a copy of each stage that is registered. Whose stages are in the list?",
+        on_wrong_numbers="The output differs from the CPU's: call all stages, each once, in their order.",
+        on_wrong_device="The output is on device_ids[0] unless you name an output_device.",
+        result_on=0,
     ),
 }

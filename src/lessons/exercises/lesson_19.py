@@ -1,4 +1,4 @@
-"""The exercises of notebooks/19-catch-it-before-the-gpu.ipynb; their solutions stand there, folded."""
+"""The exercises of notebooks/19-hugging-face.ipynb; their solutions stand there, folded."""
 
 from typing import Any
 
@@ -9,59 +9,44 @@ from lessons.exercises import Exercise, Prediction
 from lessons.exercises.staying import never_elsewhere
 
 
-def smoothed_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """Return a model and a signal on the GPU."""
-    model = never_elsewhere(nn.Linear(16, 2).to(devices[0]), devices[0])
-    model.register_forward_pre_hook(_refuse_a_copy)
-    return model, torch.randn(16).to(devices[0]).requires_grad_()
+def prompts_arguments(devices: list[Any]) -> tuple[Any, ...]:
+    """Return a model on the GPU that looks up the next token's scores, and two prompts of four tokens on the CPU."""
+    return never_elsewhere(nn.Embedding(10, 10).to(devices[0]), devices[0]), torch.randint(10, (2, 4))
 
 
-def smoothed_reference(model: Any, signal: Any) -> Any:
-    windows = signal.unfold(0, 8, 4)
-    windows = windows - windows.mean(dim=1, keepdim=True)
-    total = sum(nn.functional.pad(window, (4 * i, 8 - 4 * i)) for i, window in enumerate(windows))
-    return model(total / torch.tensor([1.0, 2.0, 2.0, 1.0]).repeat_interleave(4))
-
-
-def _refuse_a_copy(module: nn.Module, inputs: tuple[Any, ...]) -> None:
-    """Raise if the signal has been on another device on its way: the numbers would be right as well."""
-    if not inputs[0].requires_grad:
-        raise RuntimeError("the signal has lost its gradient on the way.")
-    nodes = [inputs[0].grad_fn]
-    while nodes:
-        node = nodes.pop()
-        if node is not None:
-            if "ToCopy" in node.name():
-                raise RuntimeError("the signal was copied to another device: leave it where it is.")
-            nodes += [following for following, _ in node.next_functions]
+def prompts_reference(model: Any, prompt: Any) -> Any:
+    for _ in range(3):
+        prompt = torch.cat((prompt, model(prompt)[:, -1:].argmax(dim=-1)), dim=1)
+    return prompt
 
 
 EXERCISES = {
     "a": Prediction(
         setup="""
 import torch
+from transformers import BatchEncoding
 
-beans = torch.ones(4, 3)
-taste = torch.ones(3, 1)
+inputs = BatchEncoding({"input_ids": torch.ones(1, 3, dtype=torch.long)})
+ids = inputs["input_ids"]
 """,
         programs=(
-            'result = beans.to("cpu") @ taste',
-            'result = beans.to("cuda") @ taste',
-            'result = beans.to("meta") @ taste',
-            'result = beans.to("meta") * taste.T',
-            'result = beans.to("cuda").cpu() @ taste',
-            'result = beans.to("meta").cpu() @ taste',
+            'inputs.to("cuda"); result = inputs["input_ids"]',
+            'inputs["input_ids"].to("cuda"); result = inputs["input_ids"]',
+            'inputs.to("cuda"); result = ids',
+            'other = inputs; other.to("cuda"); result = inputs["input_ids"]',
+            'moved = {"input_ids": ids.to("cuda")}; result = inputs["input_ids"]',
+            'inputs.to("cuda"); result = torch.cat([inputs["input_ids"], ids])',
         ),
         result="result",
-        on_wrong="For each line: on which device are the beans then? And which mixes does that device refuse?",
+        on_wrong="A batch moves in place: its .to() puts copies of the tensors into it. A tensor itself never moves.",
     ),
     "b": Exercise(
-        parameters=("model", "signal"),
-        arguments=smoothed_arguments,
-        reference=smoothed_reference,
-        on_error="total is where the signal is. Where was count created?",
-        on_wrong_device="Leave the model and the signal on the GPU, and create the count there, too.",
-        on_wrong_numbers="Each sample is the mean over the windows that cover it: divide by how many do.",
+        parameters=("model", "prompt"),
+        arguments=prompts_arguments,
+        reference=prompts_reference,
+        on_error="Print the device of tokens and of new above torch.cat: which tensor is tokens, the old or the moved?",
+        on_wrong_device="Return the tokens where the model is, and leave the model there.",
+        on_wrong_numbers="The tokens differ from the CPU's: return the prompt, and after it the three new tokens.",
         result_on=0,
     ),
 }

@@ -1,52 +1,53 @@
-"""The exercises of notebooks/20-hugging-face.ipynb; their solutions stand there, folded."""
+"""The exercises of notebooks/20-device-map-and-adapters.ipynb; their solutions stand there, folded."""
 
 from typing import Any
 
 import torch
-from torch import nn
 
 from lessons.exercises import Exercise, Prediction
-from lessons.exercises.staying import never_elsewhere
+from lessons.exercises.staying import never_fetched
 
 
-def prompts_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """Return a model on the GPU that looks up the next token's scores, and two prompts of four tokens on the CPU."""
-    return never_elsewhere(nn.Embedding(10, 10).to(devices[0]), devices[0]), torch.randint(10, (2, 4))
+def direction_arguments(devices: list[Any]) -> tuple[Any, ...]:
+    """Return two layers' outputs for four texts, each where its layer is, and the texts' lengths with the first."""
+    outputs = [torch.randn(4, 6, 8).to(devices[0]), torch.randn(4, 6, 8).to(devices[1])]
+    return [never_fetched(output) for output in outputs], torch.tensor([6, 2, 4, 5]).to(devices[0])
 
 
-def prompts_reference(model: Any, prompt: Any) -> Any:
-    for _ in range(3):
-        prompt = torch.cat((prompt, model(prompt)[:, -1:].argmax(dim=-1)), dim=1)
-    return prompt
+def direction_reference(outputs: Any, lengths: Any) -> Any:
+    texts = torch.arange(len(lengths))
+    return torch.stack([output[texts, lengths - 1] for output in outputs]).mean(dim=0)
 
 
 EXERCISES = {
     "a": Prediction(
         setup="""
 import torch
-from transformers import BatchEncoding
+from accelerate import dispatch_model
 
-inputs = BatchEncoding({"input_ids": torch.ones(1, 3, dtype=torch.long)})
-ids = inputs["input_ids"]
+split = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Linear(3, 3))
+split = dispatch_model(split, {"0": 0, "1": 1})
+whole = dispatch_model(torch.nn.Linear(3, 3), {"": 1})
+x = torch.ones(4, 3)
 """,
         programs=(
-            'inputs.to("cuda"); result = inputs["input_ids"]',
-            'inputs["input_ids"].to("cuda"); result = inputs["input_ids"]',
-            'inputs.to("cuda"); result = ids',
-            'other = inputs; other.to("cuda"); result = inputs["input_ids"]',
-            'moved = {"input_ids": ids.to("cuda")}; result = inputs["input_ids"]',
-            'inputs.to("cuda"); result = torch.cat([inputs["input_ids"], ids])',
+            "result = split(x)",
+            'result = split[1](split[0](x.to("cuda:0")))',
+            "result = split[0](x) + split[1](x)",
+            "result = split[1](split[0](x)) @ split[1].weight",
+            "result = whole(x)",
+            "result = split(x.cuda()) + whole.bias",
         ),
         result="result",
-        on_wrong="A batch moves in place: its .to() puts copies of the tensors into it. A tensor itself never moves.",
+        on_wrong="For each call: is there a hook? Only that of the whole model moves the output back to the input.",
     ),
     "b": Exercise(
-        parameters=("model", "prompt"),
-        arguments=prompts_arguments,
-        reference=prompts_reference,
-        on_error="Print the device of tokens and of new above torch.cat: which tensor is tokens, the old or the moved?",
-        on_wrong_device="Return the tokens where the model is, and leave the model there.",
-        on_wrong_numbers="The tokens differ from the CPU's: return the prompt, and after it the three new tokens.",
-        result_on=0,
+        parameters=("outputs", "lengths"),
+        arguments=direction_arguments,
+        reference=direction_reference,
+        on_error="In the line that fails, print the device of every tensor. Two things fail: fix one, then run again.",
+        on_wrong_device="Return the vectors on the device of the last output.",
+        on_wrong_numbers="The vectors differ from the CPU's: read each text's last word, then take the mean.",
+        result_on=1,
     ),
 }

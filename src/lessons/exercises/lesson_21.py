@@ -1,53 +1,103 @@
-"""The exercises of notebooks/21-device-map-and-adapters.ipynb; their solutions stand there, folded."""
+"""The exercises of notebooks/21-sharded-and-compiled.ipynb; their solutions stand there, folded."""
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import torch
+from torch import distributed, nn
+from torch.distributed.fsdp import fully_shard
+from torch.distributed.tensor import DTensor, Replicate, distribute_tensor, init_device_mesh
 
-from lessons.exercises import Exercise, Prediction
-from lessons.exercises.staying import never_fetched
-
-
-def direction_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """Return two layers' outputs for four texts, each where its layer is, and the texts' lengths with the first."""
-    outputs = [torch.randn(4, 6, 8).to(devices[0]), torch.randn(4, 6, 8).to(devices[1])]
-    return [never_fetched(output) for output in outputs], torch.tensor([6, 2, 4, 5]).to(devices[0])
+from lessons.exercises import Exercise, RefusedError
+from lessons.exercises.lesson_18 import InAGroup
 
 
-def direction_reference(outputs: Any, lengths: Any) -> Any:
-    texts = torch.arange(len(lengths))
-    return torch.stack([output[texts, lengths - 1] for output in outputs]).mean(dim=0)
+class Rents(nn.Module):
+    """A network that takes only a state of which each rank keeps its part."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.body, self.rent = nn.Linear(3, 8), nn.Linear(8, 1, bias=False)
+
+    def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
+        """Refuse whole tensors: a group of one process would take them, and a real group refuses them later."""
+        if assign and not all(isinstance(tensor, DTensor) for tensor in state_dict.values()):
+            raise RefusedError("With assign=True, plain tensors take the place of the DTensors.")
+        if any(isinstance(x, DTensor) and isinstance(x.placements[0], Replicate) for x in state_dict.values()):
+            raise RefusedError("Each rank has to keep a part, and not a copy of the whole.")
+        return super().load_state_dict(state_dict, strict, assign)
+
+    def forward(self, flats: Any) -> Any:
+        return self.rent(self.body(flats).relu())
+
+
+@contextlib.contextmanager
+def in_the_group() -> Iterator[None]:
+    """Make this process a group of one for a while, unless it is in a group already.
+
+    DTensor keeps what it knows of operators with the name of a group, and an earlier group is gone.
+    """
+    own = not distributed.is_initialized()
+    if own:
+        from torch.distributed.tensor import debug  # says on import that there is no Triton
+
+        getattr(debug, "_clear_sharding_prop_cache", lambda: None)()
+        distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
+    try:
+        yield
+    finally:
+        if own:
+            distributed.destroy_process_group()
+
+
+def load_arguments(devices: list[Any]) -> tuple[Any, ...]:
+    """Return a sharded model on meta, the state of a trained one, and flats."""
+    state = Rents().state_dict()
+    with torch.device("meta"):
+        model = Rents()
+    fully_shard(model, mesh=init_device_mesh("cpu", (1,)))
+    return model, state, torch.rand(16, 3)
+
+
+def load_reference(model: Any, state: Any, flats: Any) -> Any:
+    parameters = dict(model.named_parameters())
+    parts = {
+        name: distribute_tensor(x, parameters[name].device_mesh, parameters[name].placements)
+        for name, x in state.items()
+    }
+    model.load_state_dict(parts, assign=True)
+    return model(flats)
 
 
 EXERCISES = {
-    "a": Prediction(
+    "a": InAGroup(
         setup="""
 import torch
-from accelerate import dispatch_model
+from torch.distributed.tensor import Shard, distribute_tensor, init_device_mesh
 
-split = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Linear(3, 3))
-split = dispatch_model(split, {"0": 0, "1": 1})
-whole = dispatch_model(torch.nn.Linear(3, 3), {"": 1})
-x = torch.ones(4, 3)
+mesh = init_device_mesh("cpu", (1,))
+weight = distribute_tensor(torch.ones(8, 3), mesh, [Shard(0)])
+mask = torch.ones(8, 3)
 """,
         programs=(
-            "result = split(x)",
-            'result = split[1](split[0](x.to("cuda:0")))',
-            "result = split[0](x) + split[1](x)",
-            "result = split[1](split[0](x)) @ split[1].weight",
-            "result = whole(x)",
-            "result = split(x.cuda()) + whole.bias",
+            "weight * 2.0",
+            "weight * torch.tensor(2.0)",
+            "weight * mask",
+            "weight.detach().clone() * mask",
+            "weight.full_tensor() * mask",
+            'torch.empty(8, 3, device="meta").to("cpu")',
         ),
-        result="result",
-        on_wrong="For each call: is there a hook? Only that of the whole model moves the output back to the input.",
+        result="",
+        on_wrong="Which operands are DTensors, which are plain, and which are single numbers, the same on all ranks?",
     ),
     "b": Exercise(
-        parameters=("outputs", "lengths"),
-        arguments=direction_arguments,
-        reference=direction_reference,
-        on_error="In the line that fails, print the device of every tensor. Two things fail: fix one, then run again.",
-        on_wrong_device="Return the vectors on the device of the last output.",
-        on_wrong_numbers="The vectors differ from the CPU's: read each text's last word, then take the mean.",
-        result_on=1,
+        parameters=("model", "state", "flats"),
+        arguments=load_arguments,
+        reference=load_reference,
+        on_error="The weights are DTensors on meta. Make a DTensor of each tensor in the state, or use "
+        "to_empty and set_model_state_dict.",
+        on_wrong_numbers="The numbers are not those of the state. What does to_empty put into the weights?",
+        inside=in_the_group,
     ),
 }

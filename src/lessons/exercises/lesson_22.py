@@ -1,103 +1,67 @@
-"""The exercises of notebooks/22-sharded-and-compiled.ipynb; their solutions stand there, folded."""
+"""The exercises of notebooks/22-catch-it-before-the-gpu.ipynb; their solutions stand there, folded."""
 
-import contextlib
-from collections.abc import Iterator
 from typing import Any
 
 import torch
-from torch import distributed, nn
-from torch.distributed.fsdp import fully_shard
-from torch.distributed.tensor import DTensor, Replicate, distribute_tensor, init_device_mesh
+from torch import nn
 
-from lessons.exercises import Exercise
-from lessons.exercises.lesson_12 import InAGroup
+from lessons.exercises import Exercise, Prediction, RefusedError
+from lessons.exercises.staying import never_elsewhere
 
 
-class Rents(nn.Module):
-    """A network that takes only a state of which each rank keeps its part."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.body, self.rent = nn.Linear(3, 8), nn.Linear(8, 1, bias=False)
-
-    def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
-        """Refuse whole tensors: a group of one process would take them, and a real group refuses them later."""
-        if assign and not all(isinstance(tensor, DTensor) for tensor in state_dict.values()):
-            raise RuntimeError("with assign=True, plain tensors take the place of the DTensors.")
-        if any(isinstance(x, DTensor) and isinstance(x.placements[0], Replicate) for x in state_dict.values()):
-            raise RuntimeError("each rank is to keep a part, and not a copy of the whole.")
-        return super().load_state_dict(state_dict, strict, assign)
-
-    def forward(self, flats: Any) -> Any:
-        return self.rent(self.body(flats).relu())
+def smoothed_arguments(devices: list[Any]) -> tuple[Any, ...]:
+    """Return a model and a signal on the GPU."""
+    model = never_elsewhere(nn.Linear(16, 2).to(devices[0]), devices[0])
+    model.register_forward_pre_hook(_refuse_a_copy)
+    return model, torch.randn(16).to(devices[0]).requires_grad_()
 
 
-@contextlib.contextmanager
-def in_the_group() -> Iterator[None]:
-    """Make this process a group of one for a while, unless it is in a group already.
-
-    DTensor keeps what it knows of operators with the name of a group, and an earlier group is gone.
-    """
-    own = not distributed.is_initialized()
-    if own:
-        from torch.distributed.tensor import debug  # says on import that there is no Triton
-
-        getattr(debug, "_clear_sharding_prop_cache", lambda: None)()
-        distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
-    try:
-        yield
-    finally:
-        if own:
-            distributed.destroy_process_group()
+def smoothed_reference(model: Any, signal: Any) -> Any:
+    windows = signal.unfold(0, 8, 4)
+    windows = windows - windows.mean(dim=1, keepdim=True)
+    total = sum(nn.functional.pad(window, (4 * i, 8 - 4 * i)) for i, window in enumerate(windows))
+    return model(total / torch.tensor([1.0, 2.0, 2.0, 1.0]).repeat_interleave(4))
 
 
-def load_arguments(devices: list[Any]) -> tuple[Any, ...]:
-    """Return a sharded model on meta, the state of a trained one, and flats."""
-    state = Rents().state_dict()
-    with torch.device("meta"):
-        model = Rents()
-    fully_shard(model, mesh=init_device_mesh("cpu", (1,)))
-    return model, state, torch.rand(16, 3)
-
-
-def load_reference(model: Any, state: Any, flats: Any) -> Any:
-    parameters = dict(model.named_parameters())
-    parts = {
-        name: distribute_tensor(x, parameters[name].device_mesh, parameters[name].placements)
-        for name, x in state.items()
-    }
-    model.load_state_dict(parts, assign=True)
-    return model(flats)
+def _refuse_a_copy(module: nn.Module, inputs: tuple[Any, ...]) -> None:
+    """Raise if the signal has been on another device on its way: the numbers would be right as well."""
+    if not inputs[0].requires_grad:
+        raise RefusedError("The signal has lost its gradient on the way.")
+    nodes = [inputs[0].grad_fn]
+    while nodes:
+        node = nodes.pop()
+        if node is not None:
+            if "ToCopy" in node.name():
+                raise RefusedError("The signal was copied to another device. It has to stay where it is.")
+            nodes += [following for following, _ in node.next_functions]
 
 
 EXERCISES = {
-    "a": InAGroup(
+    "a": Prediction(
         setup="""
 import torch
-from torch.distributed.tensor import Shard, distribute_tensor, init_device_mesh
 
-mesh = init_device_mesh("cpu", (1,))
-weight = distribute_tensor(torch.ones(8, 3), mesh, [Shard(0)])
-mask = torch.ones(8, 3)
+beans = torch.ones(4, 3)
+taste = torch.ones(3, 1)
 """,
         programs=(
-            "weight * 2.0",
-            "weight * torch.tensor(2.0)",
-            "weight * mask",
-            "weight.detach().clone() * mask",
-            "weight.full_tensor() * mask",
-            'torch.empty(8, 3, device="meta").to("cpu")',
+            'result = beans.to("cpu") @ taste',
+            'result = beans.to("cuda") @ taste',
+            'result = beans.to("meta") @ taste',
+            'result = beans.to("meta") * taste.T',
+            'result = beans.to("cuda").cpu() @ taste',
+            'result = beans.to("meta").cpu() @ taste',
         ),
-        result="",
-        on_wrong="Which operands are DTensors, which are plain, and which are single numbers, the same on all ranks?",
+        result="result",
+        on_wrong="For each line: on which device are the beans then? And which mixes does that device refuse?",
     ),
     "b": Exercise(
-        parameters=("model", "state", "flats"),
-        arguments=load_arguments,
-        reference=load_reference,
-        on_error="The weights are DTensors on meta. Make a DTensor of each tensor in the state, or use "
-        "to_empty and set_model_state_dict.",
-        on_wrong_numbers="The numbers are not those of the state. What does to_empty put into the weights?",
-        inside=in_the_group,
+        parameters=("model", "signal"),
+        arguments=smoothed_arguments,
+        reference=smoothed_reference,
+        on_error="total is where the signal is. Where was count created?",
+        on_wrong_device="Leave the model and the signal on the GPU, and create the count there, too.",
+        on_wrong_numbers="Each sample is the mean over the windows that cover it: divide by how many do.",
+        result_on=0,
     ),
 }

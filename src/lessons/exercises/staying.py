@@ -4,6 +4,8 @@ from typing import Any
 
 from torch import nn
 
+from lessons.exercises.kinds import RefusedError
+
 
 def never_elsewhere(module: nn.Module, device: Any) -> nn.Module:
     """Return the module; a call with all of it on another device raises: the numbers would be right there too."""
@@ -11,7 +13,7 @@ def never_elsewhere(module: nn.Module, device: Any) -> nn.Module:
     def refuse(module: nn.Module, inputs: tuple[Any, ...]) -> None:
         places = {tensor.device for tensor in [*module.parameters(), *inputs[:1]]}
         if device not in places:
-            raise RuntimeError(f"here all is on {places.pop()}: compute on {device}.")
+            raise RefusedError(f"All of it is on {places.pop()} here. Compute on {device}.")
 
     module.register_forward_pre_hook(refuse)
     return module
@@ -24,7 +26,7 @@ def never_fetched(tensor: Any) -> Any:
     def to(*args: Any, **kwargs: Any) -> Any:
         moved = move(*args, **kwargs)
         if moved.device != where:
-            raise RuntimeError(f"leave on {where} what is there.")
+            raise RefusedError(f"What is on {where} has to stay there.")
         return moved
 
     tensor.to, tensor.cpu = to, lambda: to("cpu")

@@ -53,7 +53,12 @@ def picture(call: str = "", /, **things: Any) -> Picture:
     """
     if type(call) is not str or not things:
         raise TypeError('picture takes things by their names, as in picture("model(batch)", model=model, batch=batch)')
-    return Picture(call, [Thing(name, tuple(_placements(thing))) for name, thing in things.items()])
+    return Picture(call, [as_thing(name, thing) for name, thing in things.items()])
+
+
+def as_thing(name: str, value: Any) -> Thing:
+    """Return what a picture shows of an object: the placements of all the tensors in it."""
+    return Thing(name, tuple(_placements(value)))
 
 
 def _placements(thing: Any) -> list[Placement]:

@@ -24,7 +24,7 @@ from samedevice import explain, simulate_cuda
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*use of fork.* may lead to deadlocks:DeprecationWarning")
 
-LESSON = Path(__file__).resolve().parents[3] / "notebooks" / "16-workers-and-forks.ipynb"
+LESSON = Path(__file__).resolve().parents[3] / "notebooks" / "14-workers-and-forks.ipynb"
 
 SEEN_AT_IMPORT = torch.cuda.device_count()
 
@@ -208,7 +208,7 @@ def not_found(name: str) -> str:
 
 
 def test_a_spawned_worker_does_not_find_a_class_of_a_program_without_a_file() -> None:
-    """As in a notebook: lesson 16 has both messages, and `explain` knows what the worker prints."""
+    """As in a notebook: lesson 14 has both messages, and `explain` knows what the worker prints."""
     run = subprocess.run([sys.executable, "-c", WITHOUT_A_FILE], capture_output=True, text=True, timeout=120)
     assert run.returncode == 1
     of_the_worker, found, of_the_parent = run.stderr.partition(not_found("Night"))

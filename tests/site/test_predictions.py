@@ -1,0 +1,112 @@
+"""What a reader is asked to predict: the page keeps the answer folded, and a browser tells which choice is right."""
+
+import json
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from playwright.sync_api import expect
+from tests.site.conftest import ROOT
+
+MESSAGE = "Expected all tensors to be on the same device"
+QUESTION = """## A section
+
+Which line fails?
+
+1. The first, with `x`. <!-- The `x` of the first is on the GPU. -->
+2. The second. <!-- right -->"""
+CELLS = [
+    new_markdown_cell("# The title\n\nIntroduction."),
+    new_markdown_cell(QUESTION, metadata={"tags": ["predict"]}),
+    new_code_cell(
+        "f(x)\ng(x)",
+        outputs=[new_output("error", ename="RuntimeError", evalue=MESSAGE, traceback=[f"RuntimeError: {MESSAGE}"])],
+        execution_count=1,
+        metadata={"tags": ["raises-exception"]},
+    ),
+    new_markdown_cell("It was the second, as `g` says."),
+    new_markdown_cell(QUESTION.replace("## A section\n\n", ""), metadata={"tags": ["predict"]}),
+    new_code_cell("1", outputs=[new_output("stream", name="stdout", text="one\n")], execution_count=2),
+    new_markdown_cell("## Remember\n\nThat."),
+]
+
+
+@pytest.fixture(scope="module")
+def built(build_small):
+    built = build_small({"index.md": "# Home"}, {"01-a.ipynb": new_notebook(cells=CELLS)})
+    assert built.returncode == 0, built.log
+    return built
+
+
+def test_below_the_code_are_the_alternatives_and_below_them_the_answer_in_a_fold(built):
+    article = built.page("notebooks/01-a/").select_one("article")
+    first, second = article.select("ol.alternatives")
+    assert "f(x)" in first.find_previous_sibling().get_text()
+    answer = first.find_next_sibling()
+    assert answer.name == "details" and "open" not in answer.attrs
+    assert MESSAGE in answer.get_text() and "It was the second" in answer.get_text()
+    assert "Which line fails?" not in answer.get_text(), "the next question is not part of the answer"
+    assert "one" in second.find_next_sibling("details").get_text()
+    assert article.select_one("h2#remember").find_parent("details") is None
+    for fold in article.select("details.prediction"):
+        fold.decompose()
+    assert MESSAGE not in article.get_text()
+
+
+def test_why_not_is_no_text_of_the_page(built):
+    page = built.page("notebooks/01-a/")
+    whys = [item["data-why"] for item in page.select_one("ol.alternatives").select("li")]
+    assert whys == ["The `x` of the first is on the GPU.", ""]
+    assert "is on the GPU" not in page.get_text()
+    assert "<!-- right" not in built.read("notebooks/01-a/index.html")
+    assert "is on the GPU" not in built.read("notebooks/01-a/index.md")
+
+
+def test_the_notebook_to_download_has_no_answers(built):
+    notebook = json.loads(built.read("notebooks/01-a/01-a.ipynb"))
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert [(cell["outputs"], cell["execution_count"]) for cell in code] == [([], None)] * 2
+    assert ["".join(cell["source"]) for cell in code] == ["f(x)\ng(x)", "1"]
+
+
+def test_no_lesson_shows_between_a_question_and_its_fold_what_happens(site, lessons):
+    for lesson in lessons:
+        page = site.page(lesson)
+        notebook = nbformat.read(ROOT / f"{lesson.rstrip('/')}.ipynb", as_version=4)
+        asked = [cell for cell in notebook.cells if "predict" in cell.metadata.get("tags", [])]
+        folds = page.select("details.prediction")
+        assert len(folds) == len(asked) == len(page.select("ol.alternatives")), lesson
+        for fold in folds:
+            outputs = fold.select(":scope > :is(.output, .error, .output-html, .picture, img)")
+            assert outputs, lesson
+            assert fold.find_previous_sibling("ol", class_="alternatives").find_next_sibling() is fold, lesson
+
+
+def test_a_wrong_choice_says_why_not_and_the_right_one_unfolds_what_happens(visit, lessons):
+    page = visit(lessons[0])
+    choices = page.locator("ol.alternatives").first
+    why, answer = page.locator(".why").first, page.locator("details.prediction").first
+    wrong = choices.locator("li:not([data-why='']) button").first
+    wrong.click()
+    expect(why).to_contain_text("No. ")
+    expect(answer).not_to_have_attribute("open", "")
+    right = choices.locator("li[data-why=''] button")
+    right.focus()
+    page.keyboard.press("Enter")
+    expect(why).to_have_text("Right.")
+    expect(answer).to_have_attribute("open", "")
+    questions = page.locator("ol.alternatives").count()
+    counted = f"You predicted 1 of {questions} on this page."
+    expect(page.locator(".predicted")).to_have_text(counted)
+    page.reload()
+    expect(page.locator(".predicted")).to_have_text(counted)
+    expect(answer).not_to_have_attribute("open", "")
+
+
+def test_without_javascript_there_are_a_list_and_a_fold(visit, lessons):
+    page = visit(lessons[0], java_script_enabled=False)
+    assert page.locator("ol.alternatives button").count() == 0
+    answer = page.locator("details.prediction").first
+    expect(answer.locator(".error").first).to_be_hidden()
+    answer.locator("summary").first.click()
+    expect(answer.locator(".error").first).to_be_visible()
