@@ -273,7 +273,7 @@ def test_a_heading_begins_its_cell(notebook):
 
 def test_it_is_read_in_fifteen_minutes(notebook):
     assert 30 <= len(notebook.cells) <= 50
-    # The first code cell and the list of messages at the end are folded, and no page shows the comments of alternatives.
+    # The first code cell and the messages at the end are folded, and no page shows the comments of alternatives.
     *read, _ = [cell.source for cell in notebook.cells if not cell.source.startswith("try:\n")]
     words = sum(len(re.sub(r"<!--.*?-->", "", source).split()) for source in read)
     assert words <= 2700, f"{words} words, at 180 a minute"
