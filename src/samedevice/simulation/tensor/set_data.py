@@ -64,7 +64,8 @@ def _exchange(tensor: torch.Tensor, new: torch.Tensor) -> None:
 def _switch(tensor: torch.Tensor, device: torch.device) -> Any:
     """Put the same memory under `tensor` as a tensor on `device`; returns an object for the C++ tensor before."""
     place = device_of(tensor)
-    other: Any = unwrap(tensor) if device is CPU else wrap(tensor, device)
+    # The memory is that of the CPU, until the caller gives it another: it is not counted on a GPU.
+    other: Any = unwrap(tensor) if device is CPU else wrap(tensor, CPU)
     other.requires_grad_(tensor.requires_grad)
     if not tensor.is_inference() and not other.is_inference():
         _set_version((other,), (tensor._version,))
