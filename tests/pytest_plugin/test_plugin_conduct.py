@@ -67,6 +67,14 @@ def test_gpus_are_of_the_model_that_was_named(run_session, options):
     assert ("samedevice: 2 simulated GPUs (Tesla T4), on the CPU." in session.out) is bool(options)
 
 
+def test_a_full_gpu_ends_the_traceback_at_the_line_of_the_test(run_session):
+    test = 'import torch\ndef test_of_memory(simulated_cuda):\n    torch.zeros(2**40, device="cuda")\n'
+    session = run_session({"test_memory.py": test})
+    assert "E       torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4096.00 GiB." in session.out
+    assert "making.py" not in session.out
+    assert "memory.py:3: OutOfMemoryError" in session.out
+
+
 def test_an_unknown_model_is_one_sentence(run_session):
     session = run_session(EMPTY, "--gpu-type", "T5")
     assert session.err.strip().startswith("ERROR: no GPU 'T5' can be simulated, but these can: Tesla P100-PCIE-16GB, ")

@@ -373,6 +373,8 @@ def _hide_the_simulation() -> None:
 def _is_device_error(excinfo: "pytest.ExceptionInfo[Any] | None") -> bool:
     """Tell whether to hide frames: another error may be the simulation's own fault, and then its frames help."""
     try:
+        if excinfo is not None and type(excinfo.value) is sys.modules["torch"].OutOfMemoryError:
+            return True
         return excinfo is not None and _diagnosis(excinfo.value) is not None
     except Exception:
         return False

@@ -4,6 +4,7 @@ import copy
 import gc
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -359,6 +360,20 @@ def test_what_pytorchs_allocator_for_the_cpu_refuses_is_told_in_the_same_words(m
     )
     with pytest.raises(MemoryError, match=r"machine's memory, too little for 512\.00 GiB more on cuda:1"):
         machine.refuse_if_full(error, torch.device("cuda:1"))
+
+
+def test_a_container_has_its_own_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(machine, "_CGROUP", tmp_path)
+    assert machine._of_container() is None
+    for name, text in (
+        ("memory.max", f"{2**30}\n"),
+        ("memory.current", f"{2**29}\n"),
+        ("memory.stat", f"anon 5\nactive_file {2**20}\ninactive_file {2**21}\n"),
+    ):
+        (tmp_path / name).write_text(text)
+    assert machine._of_container() == 2**29 + 2**20 + 2**21
+    (tmp_path / "memory.max").write_text("max\n")
+    assert machine._of_container() is None
 
 
 @pytest.mark.skipif(machine.available() is None, reason="this system does not tell")
