@@ -147,6 +147,19 @@ def test_batches_seeds_and_batch_sizes() -> None:
     assert largest() == 2
 
 
+def test_the_batch_size_is_halved_until_it_fits_the_gpu() -> None:
+    torch.cuda.set_per_process_memory_fraction(2**26 / torch.cuda.get_device_properties(0).total_memory)
+
+    @find_executable_batch_size(starting_batch_size=2**20)
+    def largest(batch_size: int) -> int:
+        torch.ones(batch_size, 2**10, device="cuda").sum()
+        return batch_size
+
+    tried = largest()
+    assert 2**12 <= tried < 2**14  # accelerate itself decides by how much it makes a batch smaller
+    assert torch.cuda.memory_stats()["num_ooms"] > 0
+
+
 def test_a_model_that_is_partly_offloaded_cannot_be_moved_in_words_that_explain_knows() -> None:
     model = dispatch_model(llama(), HALVES | {"lm_head": "cpu"})
     with pytest.raises(RuntimeError) as refusal:

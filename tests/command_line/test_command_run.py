@@ -523,6 +523,7 @@ def test_without_torch_the_traceback_is_followed_by_what_to_do(python, tmp_path)
         (["run", "--gpus", "two", "good.py"], ["'two'", "1 to 16"]),
         (["run", "--gpus"], ["--gpus", "expected one argument"]),
         (["run", "--rng", "gpu", "good.py"], ["--rng", "'gpu'"]),
+        (["run", "--gpu-type", "T5", "good.py"], ["no GPU 'T5' can be simulated, but these can:", "Tesla T4", "B200"]),
         (["run", "--gpu", "3", "good.py"], ["--gpu", "samedevice run --help"]),
         (["run", "-c", "good"], ["-c", "samedevice run --help"]),
         (["run", "deep.py"], ["'deep.py' is not valid Python", "nested too deeply"]),
@@ -627,3 +628,15 @@ def test_the_parser_needs_no_torch(python):
     heavy = "('torch', 'numpy', 'yaml', 'rich', 'samedevice.doctor')"
     look = f"import samedevice.doors.cli, sys; print([x for x in {heavy} if x in sys.modules])"
     assert python("-c", look).stdout == "[]\n"
+
+
+def test_a_gpu_of_a_model_has_its_name_and_its_memory(python, tmp_path):
+    (tmp_path / "train.py").write_text(
+        "import torch\nprint([torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())])\n"
+        'torch.zeros(2**32, device="cuda")\n'
+    )
+    run = python(*RUN, "--gpus", "2", "--gpu-type", "nvidia t4", "train.py")
+    assert (run.returncode, run.stdout) == (1, "['Tesla T4', 'Tesla T4']\n")
+    assert run.stderr.startswith("samedevice: 2 simulated GPUs (Tesla T4), on the CPU.\n")
+    assert "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 16.00 GiB. GPU 0 has a total " in run.stderr
+    assert "site-packages" not in run.stderr

@@ -90,6 +90,7 @@ def test_the_environment_says_real_where_no_number_is_given(python, tmp_path):
     [
         ("", ["--gpus", "real", "--rng", "cpu"], "--rng is for simulated GPUs only"),
         ("", ["--gpus=real", "--summary"], "--summary is for simulated GPUs only"),
+        ("", ["--gpus", "real", "--gpu-type", "T4"], "--gpu-type is for simulated GPUs only"),
         ("real", ["--summary"], "--summary is for simulated GPUs only"),
         ("real", ["--gpus", "2"], "SAMEDEVICE_GPUS=real forbids simulated GPUs: leave out --gpus 2"),
         ("simulated", ["--gpus", "real"], "SAMEDEVICE_GPUS=simulated forbids real GPUs: leave out --gpus real"),

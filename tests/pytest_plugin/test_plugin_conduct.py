@@ -48,6 +48,39 @@ def test_a_number_out_of_range_is_one_sentence(run_session):
     assert session.out.splitlines() == [str(int(pytest.ExitCode.USAGE_ERROR))] * len(numbers)
 
 
+MODELS = {
+    "test_models.py": """
+import torch
+def test_of_the_session(request):
+    if torch.cuda.is_available():
+        assert torch.cuda.get_device_name() == "Tesla T4"
+def test_of_its_own(simulated_cuda):
+    assert torch.cuda.get_device_name() == "Tesla T4"
+"""
+}
+
+
+@pytest.mark.parametrize("options", [["--simulate-cuda", "2"], []])
+def test_gpus_are_of_the_model_that_was_named(run_session, options):
+    session = run_session(MODELS, *options, "--gpu-type", "NVIDIA T4")
+    assert "2 passed" in session.out
+    assert ("samedevice: 2 simulated GPUs (Tesla T4), on the CPU." in session.out) is bool(options)
+
+
+def test_a_full_gpu_ends_the_traceback_at_the_line_of_the_test(run_session):
+    test = 'import torch\ndef test_of_memory(simulated_cuda):\n    torch.zeros(2**40, device="cuda")\n'
+    session = run_session({"test_memory.py": test})
+    assert "E       torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4096.00 GiB." in session.out
+    assert "making.py" not in session.out
+    assert "memory.py:3: OutOfMemoryError" in session.out
+
+
+def test_an_unknown_model_is_one_sentence(run_session):
+    session = run_session(EMPTY, "--gpu-type", "T5")
+    assert session.err.strip().startswith("ERROR: no GPU 'T5' can be simulated, but these can: Tesla P100-PCIE-16GB, ")
+    assert session.code == pytest.ExitCode.USAGE_ERROR
+
+
 def test_an_unknown_choice_is_one_sentence(run_session):
     session = run_session(EMPTY, SAMEDEVICE_GPUS="none")
     assert session.err.strip() == "ERROR: SAMEDEVICE_GPUS is 'none': set it to real or to simulated, or unset it."

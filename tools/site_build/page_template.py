@@ -11,6 +11,7 @@ from typing import Any
 
 from jinja2 import Environment, StrictUndefined, TemplateError, TemplateSyntaxError
 
+from samedevice import gpu_types
 from samedevice.catalog import load
 from samedevice.tested_torch import TESTED
 from site_build.build_error import BuildError
@@ -61,5 +62,6 @@ def _names(root: Path) -> dict[str, Any]:
         "tested_torch": TESTED,
         "lessons": lambda: lesson_list(root / "notebooks"),
         "known_differences": known_differences,
+        "gpu_types": ", ".join(gpu_types.names()),
         "picture": failure_picture,
     }

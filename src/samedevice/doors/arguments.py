@@ -6,8 +6,9 @@ from typing import Literal, NoReturn
 
 from samedevice.doors.program import Misuse
 from samedevice.doors.which_gpus import MOST
+from samedevice.gpu_types import named
 
-_WITH_VALUE = ("--gpus", "--rng", "--json", "--output-format", "--steps", "--rounds", "--timeout")
+_WITH_VALUE = ("--gpus", "--gpu-type", "--rng", "--json", "--output-format", "--steps", "--rounds", "--timeout")
 
 
 class Parser(argparse.ArgumentParser):
@@ -42,6 +43,13 @@ def gpu_count(text: str) -> int | Literal["real"]:
     if text.isdecimal() and len(text) < 9 and 1 <= int(text) <= MOST:
         return int(text)
     raise argparse.ArgumentTypeError(f"{text!r} is neither a number from 1 to {MOST} nor real")
+
+
+def gpu_type(text: str) -> str:
+    try:
+        return named(text).name
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def positive(text: str) -> int:

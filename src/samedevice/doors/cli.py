@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from samedevice.doors import program
-from samedevice.doors.arguments import Parser, gpu_count, split
+from samedevice.doors.arguments import Parser, gpu_count, gpu_type, split
 from samedevice.doors.cli_fix import USAGE_OF_FIX, fix
 from samedevice.doors.ends_of_logs import end_of
 from samedevice.doors.program import Misuse
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from samedevice.doctor import Diagnosis
 
 _USAGE_OF_RUN = """\
-samedevice run [--gpus N | --gpus real] [--rng cpu] [--full] [--summary]
-                      [--json FILE] [--output-format github]
+samedevice run [--gpus N | --gpus real] [--gpu-type NAME] [--rng cpu]
+                      [--full] [--summary] [--json FILE] [--output-format github]
                       (SCRIPT | -m MODULE | -) [ARGS ...]"""
 _HELP = f"""\
 usage: {_USAGE_OF_RUN}
@@ -109,6 +109,12 @@ def _run(arguments: Sequence[str]) -> int:
         f"for each process; real if {CHOICE}=real is set)",
     )
     parser.add_argument(
+        "--gpu-type",
+        type=gpu_type,
+        metavar="NAME",
+        help='the model to simulate, such as "NVIDIA T4": its name, compute capability and memory, which can run out',
+    )
+    parser.add_argument(
         "--rng",
         choices=["cuda", "cpu"],
         help="cpu: simulated GPUs draw the CPU's random numbers, to compare a run with the CPU's digit by digit",
@@ -123,13 +129,14 @@ def _run(arguments: Sequence[str]) -> int:
         example = "-m package.train" if module else "train.py"
         raise Misuse(f"name the {'module' if module else 'script'}: samedevice run {example}")
     gpus = allowed(chosen.gpus)
-    for option in ("rng", "summary") if gpus == "real" else ():
-        if getattr(chosen, option):
+    for option in ("rng", "summary", "gpu-type") if gpus == "real" else ():
+        if getattr(chosen, option.replace("-", "_")):
             raise Misuse(f"--{option} is for simulated GPUs only, and this run is on real ones: leave it out.")
     return run(
         (program.module if module else program.named)(rest[0]),
         rest[1:],
         gpus=gpus,
+        gpu_type=chosen.gpu_type,
         rng=chosen.rng or "cuda",
         full=chosen.full,
         summary=chosen.summary,

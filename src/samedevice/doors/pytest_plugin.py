@@ -4,6 +4,7 @@ pytest loads this in every session of an environment that has samedevice, so not
 needs it, before somebody asks for a GPU or a test of a session that uses torch has failed.
 
     --simulate-cuda N   the whole session, from before the first conftest.py is imported
+    --gpu-type NAME     simulated GPUs are of this model
     gpus(n)             a test that needs n GPUs: real ones, else simulated ones where it may have them, else skipped
     simulated_cuda      a test that may have simulated ones, and takes their devices
 
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
-from samedevice import gpu_choice
+from samedevice import gpu_choice, gpu_types
 from samedevice.plurals import counted
 
 if TYPE_CHECKING:
@@ -40,17 +41,24 @@ _all_reports = pytest.StashKey[dict[str, list[Any]]]()  # by category, while som
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.getgroup("samedevice", "simulated GPUs").addoption(
+    group = parser.getgroup("samedevice", "simulated GPUs")
+    group.addoption(
         "--simulate-cuda",
         metavar="N",
         help="run on N simulated GPUs, 1 to 16: on a machine without any, tests fail where they fail on CUDA",
+    )
+    group.addoption(
+        "--gpu-type",
+        metavar="NAME",
+        help='the model of simulated GPUs, such as "NVIDIA T4": its name, compute capability and memory',
     )
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     # Not in pytest_configure: a conftest.py that looks for GPUs when it is imported is earlier.
-    _begin(early_config, early_config.known_args_namespace.simulate_cuda)
+    known = early_config.known_args_namespace
+    _begin(early_config, known.simulate_cuda, known.gpu_type)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -60,7 +68,9 @@ def pytest_configure(config: pytest.Config) -> None:
         "gpus(n): needs n GPUs. Real ones where there are n; else simulated ones, with --simulate-cuda, the fixture "
         f"simulated_cuda or {gpu_choice.CHOICE}=simulated; else the test is skipped.",
     )
-    _begin(config, config.option.simulate_cuda)  # where a conftest.py names this plugin, the hook above came too early
+    _begin(
+        config, config.option.simulate_cuda, config.option.gpu_type
+    )  # where a conftest.py names this plugin, the hook above came too early
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
@@ -208,10 +218,11 @@ def pytest_exception_interact(node: pytest.Item | pytest.Collector, call: pytest
     last.tb_next = None
 
 
-def _begin(config: pytest.Config, asked: str | None) -> None:
+def _begin(config: pytest.Config, asked: str | None, gpu_type: str | None) -> None:
     """Start the session's simulation, once, if it was asked for."""
     try:
         choice = gpu_choice.chosen()
+        model = gpu_type and gpu_types.named(gpu_type).name
     except ValueError as error:
         raise pytest.UsageError(f"{error}.") from None
     if asked is None or _announcement in config.stash:
@@ -231,14 +242,15 @@ def _begin(config: pytest.Config, asked: str | None) -> None:
 
     explain_where_they_fail()
     try:
-        simulation = simulate_cuda(count).start()
+        simulation = simulate_cuda([model] * count if model else count).start()
     except RuntimeError as error:  # pytest itself runs inside a simulation of fewer
         raise pytest.UsageError(f"--simulate-cuda {asked}: {error}.") from None
     config.add_cleanup(simulation.stop)
     installed = devices.installed()  # more than asked for, if pytest itself runs inside a simulation
     hidden = installed - devices.count()
     some = f", {hidden} of them hidden by {_visible()}" if hidden else ""
-    config.stash[_announcement] = f"samedevice: {counted(installed, 'simulated GPU')}, on the CPU{some}."
+    named = f" ({model})" if model else ""
+    config.stash[_announcement] = f"samedevice: {counted(installed, 'simulated GPU')}{named}, on the CPU{some}."
 
 
 def _needed(item: pytest.Item) -> int:
@@ -284,7 +296,8 @@ def _provide(item: pytest.Item, asked: bool) -> str:
         return f"{has}; {gpu_choice.CHOICE}=real forbids simulated ones"
     if not asked and choice != "simulated":
         return f"{has}; pytest --simulate-cuda {needed} simulates them"
-    simulation = simulate_cuda(needed).start()
+    model = item.config.option.gpu_type
+    simulation = simulate_cuda([model] * needed if model else needed).start()
     if devices.count() < needed:
         simulation.stop()
         return f"needs {counted(needed, 'GPU')}, and {_visible()} hides them, simulated ones too"
@@ -360,6 +373,8 @@ def _hide_the_simulation() -> None:
 def _is_device_error(excinfo: "pytest.ExceptionInfo[Any] | None") -> bool:
     """Tell whether to hide frames: another error may be the simulation's own fault, and then its frames help."""
     try:
+        if excinfo is not None and type(excinfo.value) is sys.modules["torch"].OutOfMemoryError:
+            return True
         return excinfo is not None and _diagnosis(excinfo.value) is not None
     except Exception:
         return False

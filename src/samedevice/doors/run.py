@@ -22,6 +22,7 @@ def run(
     arguments: Sequence[str],
     *,
     gpus: int | Literal["real"] | None = None,
+    gpu_type: str | None = None,
     rng: Literal["cpu", "cuda"] = "cuda",
     full: bool = False,
     summary: bool = False,
@@ -37,6 +38,7 @@ def run(
         program: what to run.
         arguments: what it finds in sys.argv[1:].
         gpus: how many GPUs are simulated; None for as many as there are by default, "real" to simulate nothing.
+        gpu_type: the model of simulated GPUs; None for one that cannot be bought.
         rng: whose random numbers simulated GPUs draw.
         full: show all frames of a device error's traceback, of any other the simulation's too.
         summary: print what moved between devices when the process ends.
@@ -57,7 +59,7 @@ def run(
     threading.excepthook = uncaught.in_thread(threading.excepthook, machines, full=full)
     explain_where_they_fail()
     program.become_main(arguments)
-    simulated = None if gpus == "real" else Simulated(gpus, rng, summary)
+    simulated = None if gpus == "real" else Simulated(gpus, rng, summary, gpu_type)
     try:
         program.execute()
         machines.end()

@@ -19,17 +19,24 @@ from samedevice.tested_torch import TESTED
 class Simulated:
     """The simulated GPUs of a program that is about to run."""
 
-    def __init__(self, gpus: int | None, rng: Literal["cpu", "cuda"] = "cuda", summary: bool = False) -> None:
+    def __init__(
+        self,
+        gpus: int | None,
+        rng: Literal["cpu", "cuda"] = "cuda",
+        summary: bool = False,
+        gpu_type: str | None = None,
+    ) -> None:
         """Wait for torch.
 
         Args:
             gpus: how many GPUs; None for as many as there are by default.
             rng: whose random numbers they draw.
             summary: print what moved between devices when the process ends.
+            gpu_type: the model of each GPU; None for one that cannot be bought.
         """
         self._gpus = by_default() if gpus is None else gpus
         self._hint = " (--gpus 2 for two)" if gpus is None and self._gpus == 1 else ""
-        self._rng, self._summary = rng, summary
+        self._rng, self._summary, self._type = rng, summary, gpu_type
         self._begun = False
         self.failed = False  # whether the program stopped with an error, which says enough by itself
         process = os.getpid()
@@ -44,7 +51,7 @@ class Simulated:
             from samedevice.simulation.patches import process_group_nccl
 
             process_group_nccl.tell = say
-            simulate_cuda(self._gpus, rng=self._rng).start()
+            simulate_cuda([self._type] * self._gpus if self._type else self._gpus, rng=self._rng).start()
         except Exception as error:  # a torch.py of the user's own, a torch of long ago
             self.failed = True
             what = f"{type(error).__name__}: {error}".partition("\n")[0]
@@ -64,7 +71,8 @@ class Simulated:
         stays = f"stay{'s' * (real == 1)} unused without --gpus real"
         unused = f"; {counted(real, 'real GPU')} of this machine {stays}" if real else ""
         numbers = ", with the CPU's random numbers" if self._rng == "cpu" else ""
-        say(f"{counted(self._gpus, 'simulated GPU')}, on the CPU{numbers}{seen}{unused}{self._hint}.")
+        model = f" ({self._type})" if self._type else ""
+        say(f"{counted(self._gpus, 'simulated GPU')}{model}, on the CPU{numbers}{seen}{unused}{self._hint}.")
 
     def _end(self) -> None:
         if not self._begun and not self.failed:

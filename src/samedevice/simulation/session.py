@@ -8,11 +8,13 @@ import contextlib
 import functools
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, Protocol, TypeVar, cast
 
 import torch
 
+from samedevice import gpu_types
+from samedevice.gpu_types import GpuType
 from samedevice.simulation import stand_ins, state
 from samedevice.simulation.decorated import inside
 from samedevice.simulation.device import devices, events, generators, pinned_memory, properties, streams
@@ -133,24 +135,27 @@ class simulate_cuda:  # noqa: N801 - used like a function
     many GPUs or fewer joins the running one, and warns if it named fewer: all of the running one's are there.
     CUDA_VISIBLE_DEVICES hides some of them, as on CUDA.
 
-    Not simulated: time and asynchrony, the numbers that a GPU's generator draws, a memory that runs out, sensors, CUDA
-    graphs, compilers (torch.compile, TorchScript: their code runs eagerly), NCCL itself (gloo does its work), and
-    gradients of strided nested tensors; nor does it reach torch.tensor, torch.as_tensor, Tensor.to and Tensor.cuda by a
-    name that was bound before it began (`from torch import tensor`).
+    Not simulated: time and asynchrony, the numbers that a GPU's generator draws, sensors, CUDA graphs, compilers
+    (torch.compile, TorchScript: their code runs eagerly), NCCL itself (gloo does its work), and gradients of strided
+    nested tensors; nor does it reach torch.tensor, torch.as_tensor, Tensor.to and Tensor.cuda by a name that was bound
+    before it began (`from torch import tensor`).
 
     When it has ended, torch is what it was before. A tensor that is left over can be looked at and brought back by
     .cpu(); whoever computes with it gets a RuntimeError that says so.
 
     Args:
-        devices: how many GPUs, at least 1. None is 1, or as many as the running simulation has.
+        devices: how many GPUs, at least 1, or the model of each, such as ["NVIDIA T4", "NVIDIA A100-SXM4-40GB"]: its
+            name, memory and compute capability are then those of that model. None is 1, or as many as the running
+            simulation has.
         rng: "cpu" lets GPUs draw from the CPU's generator, so that a program has the CPU's numbers digit by digit;
             "cuda" gives each a generator of its own, as on CUDA. None is "cuda", or what the running simulation has.
 
     Raises:
         ImportError: torch is not installed.
-        ValueError: `devices` is not a positive integer, or `rng` is another word.
+        ValueError: `devices` is neither a positive integer nor a list of models that are known, or `rng` is another
+            word.
         TypeError: it decorates a class, or is a decorator without parentheses.
-        RuntimeError: a simulation with fewer GPUs, or with the other generators, is running already.
+        RuntimeError: a simulation with fewer GPUs, other models or the other generators is running already.
 
     Example:
         >>> import torch, samedevice
@@ -164,12 +169,18 @@ class simulate_cuda:  # noqa: N801 - used like a function
     The rules: https://docs.pytorch.org/docs/stable/notes/cuda.html and, operator by operator, judgement.py.
     """
 
-    def __init__(self, devices: int | None = None, *, rng: Literal["cpu", "cuda"] | None = None) -> None:
+    def __init__(
+        self, devices: int | Sequence[str] | None = None, *, rng: Literal["cpu", "cuda"] | None = None
+    ) -> None:
         if callable(devices):
             raise TypeError("simulate_cuda has no GPUs yet: write @simulate_cuda() or @simulate_cuda(2)")
-        if devices is not None and (isinstance(devices, bool) or not isinstance(devices, int) or devices < 1):
+        if isinstance(devices, list | tuple) and devices and all(isinstance(name, str) for name in devices):
+            for name in devices:
+                gpu_types.named(name)
+        elif devices is not None and (isinstance(devices, bool) or not isinstance(devices, int) or devices < 1):
             raise ValueError(
-                f"devices must be an integer of at least 1, the number of GPUs to simulate; got {devices!r}"
+                "devices must be an integer of at least 1, the number of GPUs to simulate, or a list of their models, "
+                f'such as ["NVIDIA T4"]; got {devices!r}'
             )
         if rng not in (None, "cpu", "cuda"):
             raise ValueError(f'rng must be "cpu" or "cuda", whose numbers the GPUs draw; got {rng!r}')
@@ -220,33 +231,43 @@ class _Session:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self._running: set[object] = set()
-        self._devices = 0
+        self._types: list[GpuType] = []
         self._changed: list[tuple[object, str, object]] = []
         self._default_device: Any = None
 
-    def enter(self, token: object, count: int | None, rng: str | None) -> None:
+    def enter(self, token: object, asked: int | Sequence[str] | None, rng: str | None) -> None:
         with self.lock:
+            types = _types(asked)
             if self._running and rng is not None and (rng == "cpu") != state.now.from_cpu:
                 other = "cpu" if rng == "cuda" else "cuda"
                 raise RuntimeError(
                     f"a simulation with rng={other!r} is running, so one with rng={rng!r} cannot start inside it: "
                     f"start the outer one with simulate_cuda(rng={rng!r}), or `samedevice run --rng {rng}`"
                 )
-            if count is None:
-                count = self._devices if self._running else 1
-            if self._running and count > self._devices:
+            if self._running and types is None:
+                types = self._types
+            types = types or [gpu_types.UNNAMED]
+            running = len(self._types)
+            if self._running and len(types) > running:
                 raise RuntimeError(
-                    f"a simulation of {self._devices} GPU(s) is running, so one of {count} cannot start inside it: "
-                    f"start the outer one with simulate_cuda(devices={count}), `samedevice run --gpus {count}` or "
-                    f"`pytest --simulate-cuda {count}`, whichever it was"
+                    f"a simulation of {running} GPU(s) is running, so one of {len(types)} cannot start inside it: "
+                    f"start the outer one with simulate_cuda(devices={len(types)}), `samedevice run --gpus "
+                    f"{len(types)}` or `pytest --simulate-cuda {len(types)}`, whichever it was"
+                )
+            if self._running and isinstance(asked, list | tuple) and types != self._types[: len(types)]:
+                names, others = (", ".join(kind.name for kind in each) for each in (self._types, types))
+                raise RuntimeError(
+                    f"a simulation of other GPUs ({names}) is running, so one of {others} cannot start inside it: "
+                    "name the models where the outer one starts"
                 )
             if not self._running:
-                self._devices = count
+                self._types = types
                 self._change(rng == "cpu")
-            elif count < self._devices:
+            elif len(types) < running:
                 warnings.warn(
-                    f"a simulation of {self._devices} GPU(s) is running, and this one of {count} joins it: "
-                    f"torch.cuda.device_count() is {devices.count()} here. What needs just {count} has to start first",
+                    f"a simulation of {running} GPU(s) is running, and this one of {len(types)} joins it: "
+                    f"torch.cuda.device_count() is {devices.count()} here. What needs just {len(types)} has to start "
+                    "first",
                     stacklevel=1,  # warned_lines.py names the program's line
                 )
             self._running.add(token)
@@ -264,7 +285,7 @@ class _Session:
         torch.overrides.get_default_nowrap_functions()
         torch.utils._device._device_constructors()
         self._default_device = _default_device()
-        state.begin(self._devices, from_cpu, self)
+        state.begin(self._types, from_cpu, self)
         devices.power_on()
         for part in _PARTS:
             self.replace(part.replacements())
@@ -317,6 +338,15 @@ class _Session:
             finally:
                 for owner, name, value in ours:
                     _put(owner, name, value)
+
+
+def _types(asked: int | Sequence[str] | None) -> list[GpuType] | None:
+    """The model of each GPU that was asked for."""
+    if asked is None:
+        return None
+    if isinstance(asked, int):
+        return [gpu_types.UNNAMED] * asked
+    return [gpu_types.named(name) for name in asked]
 
 
 def _put(owner: Any, name: str, value: Any) -> None:

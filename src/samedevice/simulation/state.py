@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import torch
 
 if TYPE_CHECKING:
+    from samedevice.gpu_types import GpuType
     from samedevice.simulation.calls import Arguments, Keywords, Overload
     from samedevice.simulation.device.caching_allocator import Allocator, Count
     from samedevice.simulation.device.generators import Generator
@@ -62,13 +63,16 @@ living: weakref.WeakSet[Met] = weakref.WeakSet()  # of this simulation, and thos
 class State:
     """What one simulation remembers; each attribute is used by the file that its comment names."""
 
-    def __init__(self, installed: int = 0, from_cpu: bool = False, session: Session | None = None) -> None:
+    def __init__(
+        self, installed: "list[GpuType] | None" = None, from_cpu: bool = False, session: Session | None = None
+    ) -> None:
         # tensor/dtensor.py and patches/dynamo.py
         self.session = session
         # The doctor, which does not import this, looks here: what ran when the simulation began, and where in it
         self.begun_at: list[tuple[CodeType, int]] = []
         # device/devices.py
-        self.installed = installed  # how many GPUs, those that CUDA_VISIBLE_DEVICES hides included
+        self.installed = installed or []  # the models of all GPUs, those that CUDA_VISIBLE_DEVICES hides included
+        self.types: list[GpuType] = []  # the models of those that can be seen
         self.gpus: list[torch.device] = []
         self.present = {torch.device("cpu")}  # where a tensor may be: dispatch looks here at every operator
         self.current_gpu = threading.local()
@@ -113,8 +117,10 @@ class State:
         self.read: set[int] = set()  # the kinds of calls that the compiler has read
         # tensor/factories.py
         self.default_type: torch.device | None = None  # what torch.set_default_tensor_type left
+        # tensor/large_results.py: from which kind of operator on a result may be large (see Operator.grows)
+        self.checked_growth = 2
         # patches/memory.py
-        self.memory_fractions: dict[int, float] = {}
+        self.memory_observers: list[Callable[[int, int, int, int], object]] = []  # whom an empty GPU is told to
         self.raw_memory: dict[int, torch.UntypedStorage] = {}  # what was asked of the allocator, by its address
         # patches/cuda.py
         self.graph_pools = itertools.count(1)
@@ -133,8 +139,8 @@ class State:
 now = State()  # without GPUs, until a simulation starts
 
 
-def begin(installed: int, from_cpu: bool, session: Session) -> None:
-    """Forget the last simulation: one of this many GPUs starts."""
+def begin(installed: "list[GpuType]", from_cpu: bool, session: Session) -> None:
+    """Forget the last simulation: one of these GPUs starts."""
     global now
     now = State(installed, from_cpu, session)
     frame: FrameType | None = sys._getframe(1)

@@ -204,3 +204,12 @@ def test_the_new_block_is_taken_before_the_old_one_is_given_back(two_gpus: None)
     torch.cuda.reset_peak_memory_stats()
     x.resize_(100000)
     assert torch.cuda.max_memory_allocated() == 4096 + 400384
+
+
+def test_a_module_that_moves_takes_its_memory_once() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(64, 256), torch.nn.Linear(256, 64)).cuda()
+    assert torch.cuda.memory_allocated() == torch.cuda.max_memory_allocated() == 132608
+    model.cuda().float()
+    assert torch.cuda.max_memory_allocated() == 132608
+    model.cpu().cuda()
+    assert torch.cuda.memory_stats()["allocation.all.current"] == 4

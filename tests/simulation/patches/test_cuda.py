@@ -19,7 +19,7 @@ from torch import arange, empty_strided, full, linspace, ones, rand, randn, rand
 from torch.profiler import ProfilerActivity
 
 from samedevice import simulate_cuda
-from samedevice.simulation.device import properties
+from samedevice.gpu_types import UNNAMED
 
 pytestmark = pytest.mark.usefixtures("two_gpus")
 
@@ -94,7 +94,7 @@ def test_what_is_not_simulated_says_so(what: str) -> None:
 
 def test_a_simulated_gpu_is_no_gpu_that_can_be_bought() -> None:
     told = torch.cuda.get_device_properties(1)
-    assert (told.name, told.total_memory) == (torch.cuda.get_device_name(1), properties.MEMORY)
+    assert (told.name, told.total_memory) == (torch.cuda.get_device_name(1), UNNAMED.memory)
     assert "samedevice" in told.name
     assert torch.cuda.get_device_capability() == (8, 5)
     assert repr(told).startswith(f"_CudaDeviceProperties(name='{told.name}', major=8, minor=5, total_memory=16384MB")
@@ -230,7 +230,7 @@ def test_memory_is_counted_in_blocks_per_gpu() -> None:
     held = torch.zeros(1000, device="cuda:1")  # 4000 bytes: 8 blocks of 512
     view = held[:10]
     assert torch.cuda.memory_allocated(1) - before == 4096
-    assert torch.cuda.mem_get_info(1) == (properties.MEMORY - torch.cuda.memory_reserved(1), properties.MEMORY)
+    assert torch.cuda.mem_get_info(1) == (UNNAMED.memory - torch.cuda.memory_reserved(1), UNNAMED.memory)
     assert torch.accelerator.memory_allocated(1) == before + 4096
     del held
     assert torch.cuda.memory_allocated(1) - before == 4096

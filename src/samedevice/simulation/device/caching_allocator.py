@@ -16,6 +16,14 @@ _OWN_SEGMENT = 10 * 2**20  # kMinLargeAlloc: from here on a block has a segment 
 _ROUNDED = 2 * 2**20  # rounded up to this (kRoundLarge)
 
 
+class NoMemoryError(Exception):
+    """A GPU has no memory for a segment of this size, even when it has given back what is not in use."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(size)
+        self.size = size
+
+
 class Count:
     """What stands now, the most that stood, and the sums of what came and went (c10/core/Allocator.h, Stat)."""
 
@@ -107,12 +115,37 @@ class _Pool:
 
 
 class Allocator:
-    """The pools of one GPU."""
+    """The pools of one GPU, which has so many bytes in total."""
 
-    def __init__(self) -> None:
+    def __init__(self, index: int, total: int) -> None:
+        self.index, self.total = index, total
+        self.allowed: int | None = None  # what torch.cuda.set_per_process_memory_fraction leaves
+        self.room = 0  # how much may be asked for before memory.py looks whether it fits
         self.small, self.large, self.all = _Pool(_BLOCK), _Pool(_SMALL + _BLOCK), _Pool()
         self._next_address = 0
         self.segments_made = self.segments_freed = 0
+        self.retries = self.refusals = self.waits = 0  # num_alloc_retries, num_ooms, num_sync_all_streams
+
+    @property
+    def left(self) -> int:
+        """How many bytes can still be reserved."""
+        most = self.total if self.allowed is None else min(self.total, self.allowed)
+        return most - self.all.reserved_bytes.current
+
+    @property
+    def certain(self) -> int:
+        """How many bytes can be asked for, in pieces of any size, and are there for certain.
+
+        A segment is made when no free block is large enough. So of each but the last of its pool, more than half is in
+        use, and what is asked for takes at most twice as much and one segment of each pool.
+        """
+        return (self.left - _SMALL_SEGMENT - _LARGE_SEGMENT) // 2
+
+    def forget_the_sums(self) -> None:
+        """torch.cuda.reset_accumulated_memory_stats."""
+        self.segments_made = self.segments_freed = self.retries = self.refusals = self.waits = 0
+        for count in self.every_count():
+            count.reset_accumulated()
 
     def every_count(self) -> Iterator[Count]:
         """All that is counted."""
@@ -124,12 +157,23 @@ class Allocator:
         pools = {"all": self.all.counts(), "small_pool": self.small.counts(), "large_pool": self.large.counts()}
         return {name: {pool: counts[name].read() for pool, counts in pools.items()} for name in pools["all"]}
 
-    def allocate(self, requested: int) -> Block:
-        """Hand out a block of at least this many bytes."""
-        size = -(-requested // _BLOCK) * _BLOCK
-        pool = self.small if size <= _SMALL else self.large
+    def fits(self, requested: int) -> bool:
+        """Whether there is a block of so many bytes, or memory for one."""
+        pool, size = self._pool_of(requested)
+        if bisect_left(pool.free, (size,)) < len(pool.free):
+            return True
+        wanted = _segment_of(size) - self.left
+        return wanted <= 0 or wanted <= sum(entry[0] for entry in self._unused())
+
+    def allocate(self, requested: int, checked: bool = True) -> Block:
+        """Hand out a block of at least this many bytes (DeviceCachingAllocator::malloc).
+
+        Raises:
+            NoMemoryError: the GPU has no memory for it, and that is `checked`.
+        """
+        pool, size = self._pool_of(requested)
         index = bisect_left(pool.free, (size,))
-        block = pool.free.pop(index)[2] if index < len(pool.free) else self._new_segment(pool, size)
+        block = pool.free.pop(index)[2] if index < len(pool.free) else self._new_segment(pool, size, checked)
         was_split = block.is_split
         cut = block.size - size >= pool.least_rest
         if cut:
@@ -148,14 +192,20 @@ class Allocator:
             counts.requested_bytes.allocated += requested
         return block
 
-    def _new_segment(self, pool: _Pool, size: int) -> Block:
-        """cudaMalloc (get_allocation_size)."""
-        if size <= _SMALL:
-            size = _SMALL_SEGMENT
-        elif size < _OWN_SEGMENT:
-            size = _LARGE_SEGMENT
-        else:
-            size = -(-size // _ROUNDED) * _ROUNDED
+    def _pool_of(self, requested: int) -> tuple[_Pool, int]:
+        """The pool of a block for this many bytes, and its size."""
+        size = -(-requested // _BLOCK) * _BLOCK
+        return (self.small if size <= _SMALL else self.large), size
+
+    def _new_segment(self, pool: _Pool, size: int, checked: bool) -> Block:
+        """cudaMalloc, once more where it fails, without the segments that are not in use (alloc_block)."""
+        size = _segment_of(size)
+        if checked and size > self.left:
+            self.release()
+            self.retries += 1
+            if size > self.left:
+                self.refusals += 1
+                raise NoMemoryError(size)
         block = Block(self._next_address, size, pool)
         self._next_address += size
         self.segments_made += 1
@@ -218,13 +268,23 @@ class Allocator:
         """Take a block out of those that wait."""
         del block.pool.free[bisect_left(block.pool.free, (block.size, block.address))]
 
+    def _unused(self) -> Iterator[tuple[int, int, Block]]:
+        """The segments in which nothing is allocated."""
+        return (entry for pool in (self.small, self.large) for entry in pool.free if not entry[2].is_split)
+
     def release(self) -> None:
         """Give back the segments in which nothing is allocated (torch.cuda.empty_cache)."""
-        for pool in (self.small, self.large):
-            whole = [entry for entry in pool.free if not entry[2].is_split]
-            pool.free = [entry for entry in pool.free if entry[2].is_split]
-            for size, _, _ in whole:
-                self.segments_freed += 1
-                for counts in (self.all, pool):
-                    counts.segment.take(1)
-                    counts.reserved_bytes.take(size)
+        self.waits += 1
+        for size, _, block in list(self._unused()):
+            self._leave(block)
+            self.segments_freed += 1
+            for counts in (self.all, block.pool):
+                counts.segment.take(1)
+                counts.reserved_bytes.take(size)
+
+
+def _segment_of(size: int) -> int:
+    """How large a segment is that is made for a block of this size (get_allocation_size)."""
+    if size <= _SMALL:
+        return _SMALL_SEGMENT
+    return _LARGE_SEGMENT if size < _OWN_SEGMENT else -(-size // _ROUNDED) * _ROUNDED

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import torch
 from torch.types import Device
 
+from samedevice.gpu_types import UNNAMED, GpuType
 from samedevice.simulation import state
 from samedevice.simulation.class_stand_ins import Face, face
 from samedevice.simulation.stand_ins import overridden
@@ -60,25 +61,32 @@ def gpus() -> list[torch.device]:
     """
     now = state.now
     if not (now.used or now.asked or now.forked):
-        _see(len(_visible(now.installed)))
+        _see(_visible(len(now.installed)))
     return list(now.gpus)
 
 
 def installed() -> int:
     """How many GPUs are simulated, those that CUDA_VISIBLE_DEVICES hides included."""
-    return state.now.installed
+    return len(state.now.installed)
+
+
+def type_of(index: int) -> GpuType:
+    """The model of this GPU; of a tensor that is left over, any."""
+    types = state.now.types
+    return types[index] if index < len(types) else UNNAMED
 
 
 def power_on() -> None:
     """Make the GPUs that the simulation has, of which CUDA_VISIBLE_DEVICES hides some, as CUDA does."""
-    _see(len(_visible(state.now.installed)))
+    _see(_visible(len(state.now.installed)))
 
 
-def _see(visible: int) -> None:
+def _see(visible: list[int]) -> None:
     now = state.now
-    if len(now.gpus) != visible:
-        _made.extend(torch.device("cuda", index) for index in range(len(_made), visible))
-        now.gpus = _made[:visible]
+    now.types = [now.installed[index] for index in visible]
+    if len(now.gpus) != len(visible):
+        _made.extend(torch.device("cuda", index) for index in range(len(_made), len(visible)))
+        now.gpus = _made[: len(visible)]
         now.present = {CPU, *now.gpus}
 
 

@@ -2,8 +2,12 @@
 
 Each storage is followed from its making to its end. What happens to it is only written down, in a journal; that is
 read, and caching_allocator.py told, when a program asks for a number or when it grows long. So following costs an
-operator little, and an end that Python's garbage collector brings about, at any moment, disturbs nothing. Memory never
-runs out here, and who allocated what is not kept.
+operator little, and an end that Python's garbage collector brings about, at any moment, disturbs nothing. Who allocated
+what is not kept.
+
+Memory runs out as it does on CUDA. While a GPU has room for certain, nothing is looked at: each storage only takes its
+size from that room. When the room is used up, the journal is read, and the last storage is refused if there is no block
+for it. What is known to be large is refused earlier, before the CPU makes its values (`expect`).
 """
 
 import threading
@@ -13,10 +17,18 @@ from typing import Any
 import torch
 
 from samedevice.simulation import state
-from samedevice.simulation.device import devices
-from samedevice.simulation.device.caching_allocator import Allocator, Block
+from samedevice.simulation.device import devices, machine, out_of_memory
+from samedevice.simulation.device.caching_allocator import Allocator, Block, NoMemoryError
 
-_LONG = 2**16  # entries of the journal, after which it is read: a tenth of a second's work
+# What each storage takes from the room beside its size, and the most room there is: after 2**15 storages, each of which
+# is in the journal twice, the journal is read, which is a tenth of a second's work.
+_EACH = 2**18
+_MOST_ROOM = _EACH * 2**15
+_FIRST_ROOM = 2**28  # until the machine is asked what it has
+_BIG = 2**28  # bytes from which on a storage has to fit into this machine
+_LEAST = 2**27  # bytes that are left to the machine
+# Two tensors of this size at most have no product of more than 2 GiB: see tensor/large_results.py.
+_SMALL = 46340
 
 
 class Allocation(weakref.ref[torch.UntypedStorage]):
@@ -38,16 +50,76 @@ def made(storage: torch.UntypedStorage, index: int) -> None:
     if address in now.followed:
         return
     size = storage.nbytes()
-    if not size:
+    if size > _SMALL:
+        now.checked_growth = 1
+    elif not size:
         return
     allocation = Allocation(storage, _freed)
     allocation.address, allocation.size = address, size
-    allocation.gpu = now.allocators.get(index) or _allocator(index)
+    allocation.gpu = gpu = now.allocators.get(index) or _allocator(index)
     now.followed[address] = allocation
-    journal = now.memory_journal
-    journal.append(allocation)
-    if len(journal) > _LONG:
-        read()
+    now.memory_journal.append(allocation)
+    gpu.room -= size + _EACH
+    if gpu.room < 0:
+        _settle(allocation)
+
+
+def met_large(tensor: torch.Tensor) -> None:
+    """Note a view that has more elements than its memory."""
+    if tensor.numel() * tensor.itemsize > _SMALL:
+        state.now.checked_growth = 1
+
+
+def expect(size: int, index: int) -> None:
+    """Refuse memory that a GPU does not have, or the machine, before the CPU makes values for it.
+
+    Raises:
+        torch.OutOfMemoryError: the GPU has no memory for this many bytes.
+        MemoryError: this machine has not.
+    """
+    gpu = state.now.allocators.get(index) or _allocator(index)
+    if size < _BIG and size + _EACH < gpu.room:
+        return
+    out_of_memory.refuse_exabytes(size)
+    with _reading:
+        _read(None)
+        full = _refused(gpu, size)
+    if full is not None:
+        raise out_of_memory.error(gpu, full)
+    if size >= _BIG:
+        left = machine.available()
+        if left is not None and size > left - _LEAST:
+            machine.refuse(size, index, left)
+
+
+def _refused(gpu: Allocator, size: int) -> NoMemoryError | None:
+    """Why there is no block of this size; None where there is one."""
+    if gpu.fits(size):
+        return None
+    try:
+        gpu.free(gpu.allocate(size))
+    except NoMemoryError as full:
+        return full
+    return None
+
+
+def _settle(last: Allocation) -> None:
+    """Read the journal up to this storage, refuse it if it does not fit, and measure the room anew."""
+    gpu = last.gpu
+    try:
+        with _reading:
+            _read(last)
+            room = gpu.certain
+    except NoMemoryError as full:
+        state.now.followed.pop(last.address, None)
+        raise out_of_memory.error(gpu, full) from None
+    if room > _FIRST_ROOM:  # the machine's memory may be less
+        left = machine.available()
+        if left is not None:
+            if left < _LEAST:
+                machine.refuse(last.size, gpu.index, left)
+            room = min(room, (left - _LEAST) // 2 + _EACH)
+    gpu.room = min(room, _MOST_ROOM)
 
 
 def resized(storage: torch.UntypedStorage, index: int) -> None:
@@ -59,14 +131,29 @@ def resized(storage: torch.UntypedStorage, index: int) -> None:
     before = now.followed.get(address)
     if before is None or before.size != storage.nbytes():
         now.followed.pop(address, None)
-        made(storage, index)
+        try:
+            made(storage, index)
+        except BaseException:
+            if before is not None:
+                now.followed[address] = before  # it keeps its block
+            raise
         if before is not None:
             now.memory_journal.append(before)
 
 
 def _allocator(index: int) -> Allocator:
     allocators = state.now.allocators
-    return allocators[index] if index in allocators else allocators.setdefault(index, Allocator())
+    if index not in allocators:
+        gpu = Allocator(index, devices.type_of(index).memory)
+        gpu.room = min(gpu.certain, _FIRST_ROOM)
+        return allocators.setdefault(index, gpu)
+    return allocators[index]
+
+
+def set_allowed(gpu: Allocator, allowed: int | None) -> None:
+    """Let a GPU reserve no more than this many bytes; None for as many as it has."""
+    gpu.allowed = allowed
+    gpu.room = min(gpu.room, gpu.certain)
 
 
 def _freed(allocation: Any) -> None:
@@ -92,13 +179,18 @@ def at(address: int) -> tuple[torch.UntypedStorage, int]:
 def read() -> None:
     """Tell the allocators what happened since, in its order."""
     with _reading:
-        journal = state.now.memory_journal
-        while journal:
-            allocation = journal.popleft()
-            if hasattr(allocation, "block"):
-                allocation.gpu.free(allocation.block)
-            else:
-                allocation.block = allocation.gpu.allocate(allocation.size)
+        _read(None)
+
+
+def _read(last: Allocation | None) -> None:
+    """Do what `read` does. Of what is told, only the last storage may be refused: all others are there."""
+    journal = state.now.memory_journal
+    while journal:
+        allocation = journal.popleft()
+        if hasattr(allocation, "block"):
+            allocation.gpu.free(allocation.block)
+        else:
+            allocation.block = allocation.gpu.allocate(allocation.size, checked=allocation is last)
 
 
 def allocator_of(index: int) -> Allocator:

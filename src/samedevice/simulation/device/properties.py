@@ -1,20 +1,19 @@
 """What a simulated GPU says of itself.
 
-Name, compute capability and memory size are those of no GPU that can be bought, so that nobody mistakes a simulated one
-for real. The capability lies between those of Ampere and Ada, so that scripts and libraries offer bfloat16 and TF32 (in
-which nothing is rounded here) and not FP8. What only a sensor can measure (temperature, power, utilisation) is refused.
+Name, compute capability, memory size and the number of multiprocessors are those of its model (samedevice/gpu_types).
+What only a sensor can measure (temperature, power, utilisation) is refused.
 """
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 import torch
 from torch.types import Device
 
+from samedevice.gpu_types import UNNAMED
 from samedevice.simulation.device import devices
 
-NAME = "Simulated GPU (samedevice)"
-MEMORY = 16 * 2**30  # bytes
 _MEASURED = (
     "clock_rate", "device_memory_used", "memory_usage", "power_draw", "temperature", "utilization",
 )  # fmt: skip
@@ -23,10 +22,10 @@ _MEASURED = (
 class CudaDeviceProperties:
     """torch.cuda.get_device_properties: the fields of torch/csrc/cuda/Module.cpp, registerCudaDeviceProperties."""
 
-    name = NAME
-    major, minor = 8, 5
-    total_memory = MEMORY
-    multi_processor_count = 1
+    name = gcnArchName = UNNAMED.name  # noqa: N815 - PyTorch's; on CUDA it repeats the name
+    major, minor = UNNAMED.capability
+    total_memory = UNNAMED.memory
+    multi_processor_count = UNNAMED.multiprocessors
     is_integrated = is_multi_gpu_board = 0
     warp_size = 32
     max_threads_per_multi_processor = max_threads_per_block = 1024
@@ -34,12 +33,16 @@ class CudaDeviceProperties:
     shared_memory_per_block = shared_memory_per_block_optin = shared_memory_per_multiprocessor = 48 * 2**10
     L2_cache_size = 32 * 2**20
     memory_bus_width = memory_clock_rate = clock_rate = 0
-    gcnArchName = NAME  # noqa: N815 - PyTorch's; on CUDA it repeats the name
     pci_bus_id = pci_device_id = pci_domain_id = 0
     uuid = ""
 
     def __init__(self, index: int) -> None:
-        vars(self).update(uuid=f"5a3ede71-ce00-0000-0000-{index:012d}", pci_bus_id=index)
+        kind = devices.type_of(index)
+        vars(self).update(
+            name=kind.name, gcnArchName=kind.name, major=kind.capability[0], minor=kind.capability[1],
+            total_memory=kind.memory, multi_processor_count=kind.multiprocessors,
+            uuid=f"5a3ede71-ce00-0000-0000-{index:012d}", pci_bus_id=index,
+        )  # fmt: skip
 
     def __setattr__(self, name: str, value: Any) -> None:
         if hasattr(self, name):
@@ -66,10 +69,10 @@ CudaDeviceProperties.__module__ = "torch._C"
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
-    of_each = [CudaDeviceProperties(index) for index in range(devices.count())]
+    of_each = functools.cache(CudaDeviceProperties)
     for owner in (torch.cuda, torch._C):
         yield owner, "_CudaDeviceProperties", CudaDeviceProperties
-    yield torch.cuda, "_get_device_properties", of_each.__getitem__
+    yield torch.cuda, "_get_device_properties", of_each
     for name in _MEASURED:
         if hasattr(torch.cuda, name):  # device_memory_used and power_draw are younger than the others
             yield torch.cuda, name, _measured(name)

@@ -45,7 +45,6 @@ def replacements() -> Iterator[tuple[object, str, object]]:
         "_cuda_isCurrentStreamCapturing": lambda: False,
         "_cuda_getCompiledVersion": _compiled_version, "_cuda_hasPrimaryContext": _has_primary_context,
         "_cuda_isHistoryEnabled": lambda: False, "_cuda_isInBadFork": devices.in_forked_child,
-        "_cuda_attach_out_of_memory_observer": _nothing,  # memory never runs out
         **dict.fromkeys((f"_can_use_{kernel}_attention" for kernel in _FUSED), _no_fused_kernel),
         "_cuda_getCurrentBlasHandle": refused("cuBLAS, so it has no handle"),
         "_cuda_getCurrentSolverHandle": refused("cuSOLVER, so it has no handle"),

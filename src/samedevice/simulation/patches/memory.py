@@ -8,8 +8,7 @@ import torch
 from samedevice.simulation import state
 from samedevice.simulation.device import devices
 from samedevice.simulation.device.caching_allocator import Count
-from samedevice.simulation.device.memory import allocator_of, read
-from samedevice.simulation.device.properties import MEMORY
+from samedevice.simulation.device.memory import allocator_of, set_allowed
 
 
 def _checked(index: int, what: str) -> int:
@@ -33,7 +32,9 @@ def _accelerator_stats(index: int) -> dict[str, Any]:
     """torch._C._accelerator_getDeviceStats."""
     allocator = allocator_of(index)
     return {
-        **dict.fromkeys(("num_alloc_retries", "num_ooms", "num_sync_all_streams"), 0),
+        "num_alloc_retries": allocator.retries,
+        "num_ooms": allocator.refusals,
+        "num_sync_all_streams": allocator.waits,
         "max_split_size": -1,  # without a limit
         "num_device_alloc": allocator.segments_made,
         "num_device_free": allocator.segments_freed,
@@ -49,32 +50,34 @@ def _reset_peak(index: int) -> None:
 
 
 def _reset_accumulated(index: int) -> None:
-    allocator = allocator_of(index)
-    allocator.segments_made = allocator.segments_freed = 0
-    for count in allocator.every_count():
-        count.reset_accumulated()
+    allocator_of(index).forget_the_sums()
 
 
 def _empty_cache() -> None:
-    read()
-    for allocator in state.now.allocators.values():
-        allocator.release()
+    for index in range(devices.count()):
+        allocator_of(index).release()
 
 
 def _free(index: int) -> tuple[int, int]:
     """Bytes that are free, and all (cudaMemGetInfo)."""
-    return max(0, MEMORY - allocator_of(devices.gpu(index).index).all.reserved_bytes.current), MEMORY
+    gpu = allocator_of(devices.gpu(index).index)
+    return gpu.total - gpu.all.reserved_bytes.current, gpu.total
 
 
 def _set_fraction(fraction: float, index: int) -> None:
-    """It is kept and read back; as memory never runs out here, it limits nothing."""
+    """Limit what a GPU may reserve for this process (CUDACachingAllocator.cpp, setMemoryFraction); 1 is no limit."""
     if not 0 <= index < devices.count():
         # CUDACachingAllocator.cpp, setMemoryFraction; an index is an int8, hence printed as a character.
         raise RuntimeError(
             f"Allocator not initialized for device {chr(max(index, 0))}: did you call init?".split("\0")[0]
         )
-    allocator_of(index)
-    state.now.memory_fractions[index] = fraction
+    gpu = allocator_of(index)
+    set_allowed(gpu, int(fraction * gpu.total) if fraction < 1 else None)
+
+
+def _fraction(index: int) -> float:
+    gpu = state.now.allocators.get(index)
+    return 1.0 if gpu is None or gpu.allowed is None else gpu.allowed / gpu.total
 
 
 def _refused(what: str) -> Callable[..., NoReturn]:
@@ -135,7 +138,8 @@ def replacements() -> Iterator[tuple[object, str, object]]:
         "_cuda_emptyCache": _empty_cache, "_accelerator_emptyCache": _empty_cache,
         "_accelerator_getMemoryInfo": _free, "_accelerator_isAllocatorInitialized": devices.used,
         "_cuda_setMemoryFraction": _set_fraction,
-        "_cuda_getMemoryFraction": lambda index: state.now.memory_fractions.get(index, 1.0),
+        "_cuda_getMemoryFraction": _fraction,
+        "_cuda_attach_out_of_memory_observer": lambda observer: state.now.memory_observers.append(observer),
         "_cuda_getAllocatorBackend": lambda: "native",
         "_cuda_cudaCachingAllocator_is_enabled": lambda: True,
     }  # fmt: skip

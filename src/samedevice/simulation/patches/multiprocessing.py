@@ -20,6 +20,7 @@ from typing import Any
 import torch
 from torch.multiprocessing import get_sharing_strategy, reductions
 
+from samedevice.gpu_types import UNNAMED
 from samedevice.simulation import state
 from samedevice.simulation.device import devices
 from samedevice.simulation.tensor import classes
@@ -68,7 +69,13 @@ class _Beginning:
     def __reduce__(self) -> Any:
         root = str(Path(__file__).parents[3])
         rng = "cpu" if state.now.from_cpu else "cuda"
-        return exec, (_BEGIN.format(root=root, devices=devices.installed(), rng=rng),)
+        return exec, (_BEGIN.format(root=root, devices=_named_devices(), rng=rng),)
+
+
+def _named_devices() -> int | list[str]:
+    """What the simulation was started with."""
+    types = state.now.installed
+    return len(types) if UNNAMED in types else [kind.name for kind in types]
 
 
 def get_preparation_data(name: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from torch.types import Device
 
 from samedevice.simulation.device import pinned_memory, sync_debug
 from samedevice.simulation.device.devices import CPU, resolve
-from samedevice.simulation.device.memory import made, resized
+from samedevice.simulation.device.memory import expect, made, resized
 from samedevice.simulation.stand_ins import overridden
 
 _device = torch.UntypedStorage.device
@@ -39,6 +39,9 @@ def new(cls: type, *args: Any, device: Device = None, **kwargs: Any) -> torch.Un
     target = CPU if device is None else resolve(device)
     if target.type != "cuda":
         return _new(cls, *args, **({} if device is None else {"device": device}), **kwargs)
+    size = args[0] if args else kwargs.get("size", 0)
+    if type(size) is int:
+        expect(size, target.index)
     return _on(target, _new(cls, *args, device=CPU, **kwargs))
 
 
@@ -67,6 +70,8 @@ def to(self: torch.UntypedStorage, *, device: Device, non_blocking: bool = False
 def _copy(self: torch.UntypedStorage, target: torch.device, non_blocking: bool = False) -> torch.UntypedStorage:
     if {target.type, device(self).type} == {"cpu", "cuda"} and self.nbytes() and not non_blocking:
         sync_debug.wait()
+    if target.type == "cuda":
+        expect(self.nbytes(), target.index)
     copy = torch.UntypedStorage(self.nbytes(), device="cpu" if target.type == "cuda" else target)
     copy.copy_(self)
     return _on(target, copy) if target.type == "cuda" else copy
@@ -78,9 +83,12 @@ def clone(self: torch.UntypedStorage) -> torch.UntypedStorage:
 
 
 def resize_(self: torch.UntypedStorage, *args: Any, **kwargs: Any) -> torch.UntypedStorage:
+    home = device(self)
+    if home.type == "cuda" and args and type(args[0]) is int and args[0] > self.nbytes():
+        expect(args[0], home.index)
     result: torch.UntypedStorage = _resize(self, *args, **kwargs)
-    if device(self).type == "cuda":
-        resized(self, device(self).index)
+    if home.type == "cuda":
+        resized(self, home.index)
     return result
 
 

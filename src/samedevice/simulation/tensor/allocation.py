@@ -7,11 +7,13 @@ build without CUDA raises.
 """
 
 import functools
+import math
 from typing import Any
 
 import torch
 from torch.types import Device
 
+from samedevice.simulation.device import memory
 from samedevice.simulation.device.devices import resolve
 from samedevice.simulation.kernels import registering
 from samedevice.simulation.tensor.wrapping import wrap
@@ -35,8 +37,11 @@ def _empty(
     pin_memory: bool | None = None, memory_format: torch.memory_format | None = None,
 ) -> torch.Tensor:  # fmt: skip
     _refuse_pinned(pin_memory)
+    home = resolve(device)
+    if layout in (None, torch.strided):
+        memory.expect(math.prod(size) * (dtype or torch.get_default_dtype()).itemsize, home.index)
     make = torch.ops.aten.empty.memory_format
-    return wrap(make(size, dtype=dtype, layout=layout, device="cpu", memory_format=memory_format), resolve(device))
+    return wrap(make(size, dtype=dtype, layout=layout, device="cpu", memory_format=memory_format), home)
 
 
 def _empty_strided(
@@ -44,8 +49,12 @@ def _empty_strided(
     device: Device = None, pin_memory: Any = None,
 ) -> torch.Tensor:  # fmt: skip
     _refuse_pinned(pin_memory)
+    home = resolve(device)
+    if math.prod(size):
+        last = sum((length - 1) * step for length, step in zip(size, stride, strict=False))
+        memory.expect((last + 1) * (dtype or torch.get_default_dtype()).itemsize, home.index)
     make = torch.ops.aten.empty_strided.default
-    return wrap(make(size, stride, dtype=dtype, layout=layout, device="cpu"), resolve(device))
+    return wrap(make(size, stride, dtype=dtype, layout=layout, device="cpu"), home)
 
 
 def _zeros_without_memory(

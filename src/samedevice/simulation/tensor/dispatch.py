@@ -21,7 +21,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 
 from samedevice.simulation import state
 from samedevice.simulation.calls import Arguments, Compute, Keywords, Overload, Types
-from samedevice.simulation.device import dispatch_modes, generators, in_backward
+from samedevice.simulation.device import dispatch_modes, generators, in_backward, machine, memory
 from samedevice.simulation.device.devices import CPU, device_of, in_forked_child, refuse_absent, resolve
 from samedevice.simulation.rules import (
     composite_kernels,
@@ -38,7 +38,7 @@ from samedevice.simulation.rules import (
     only_cuda_computes,
     quantized,
 )
-from samedevice.simulation.tensor import classes, operators, wrapping
+from samedevice.simulation.tensor import classes, large_results, operators, wrapping
 from samedevice.simulation.tensor.operators import Operator, known
 from samedevice.simulation.tensor.wrapping import (
     below,
@@ -94,12 +94,17 @@ def dispatch(cls: Any, func: Overload, types: Types, args: Arguments = (), kwarg
         and (refusal := operator.refusal_of(args, kwargs or _NOTHING)) is not None
     ):
         dtype_refusals.refuse(refusal, func, args, kwargs or {}, call_below)
+    if operator.grows >= now.checked_growth:
+        large_results.refuse(operator, args, kwargs or _NOTHING, device)
     try:
         result = call_below(operator.function, (), args, kwargs or _NOTHING)
     except RuntimeError as error:
+        machine.refuse_if_full(error, device)
         result = _otherwise(operator, args, kwargs or {}, error, call_below)
     if type(result) is torch.Tensor:
         if operator.is_view:
+            if operator.expands:
+                memory.met_large(result)
             return wrap_view(result, device)
         if operator.keeps_kind and result.dtype in wrapping.REAL and not result.is_inference():
             return wrap_new(result, device)
@@ -191,10 +196,13 @@ def _compute(operator: Operator, args: Arguments, kwargs: Keywords, device: torc
         refusal = refusal_of(args, kwargs)
         if refusal is not None:
             dtype_refusals.refuse(refusal, operator.overload, args, kwargs, call_below)
+    if device is not CPU and operator.grows >= state.now.checked_growth:
+        large_results.refuse(operator, args, kwargs, device)
     try:
         return call(operator.function, (), args, kwargs)
     except RuntimeError as error:
         if device is not CPU:
+            machine.refuse_if_full(error, device)
             return _otherwise(operator, args, kwargs, error, call)
         if isinstance(error, NotImplementedError):
             raise layout_errors.missing(error, operator.overload) from None
@@ -229,6 +237,8 @@ def _wrapped(operator: Operator, result: Any, args: Arguments, device: torch.dev
         wrapping.resized(result)
     kind = type(result)
     if kind is torch.Tensor:
+        if operator.expands:
+            memory.met_large(result)
         return wrap(result, device)
     if kind is tuple or kind is list:
         return kind(wrap(x, device) if type(x) is torch.Tensor else x for x in result)

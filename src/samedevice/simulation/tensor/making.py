@@ -9,7 +9,7 @@ import torch
 
 from samedevice.simulation import state
 from samedevice.simulation.calls import Arguments, Keywords
-from samedevice.simulation.device import dispatch_modes, generators, sync_debug
+from samedevice.simulation.device import dispatch_modes, generators, machine, memory, sync_debug
 from samedevice.simulation.device.devices import is_index
 from samedevice.simulation.rules import kernel_names
 from samedevice.simulation.rules.layout_errors import reworded
@@ -22,6 +22,8 @@ _to = torch.Tensor.to
 # What makes tensors in memory that a program has already, and what of its data has none of its own or is a tensor's.
 _MAY_SHARE = ("as_tensor", "asarray", "new")
 _OF_NO_ARRAY = (bool, int, float, complex, list, tuple, torch.Tensor, torch.TypedStorage, torch.UntypedStorage)
+# Elements from which on a tensor is looked at before it is made. A smaller one is refused when it is there.
+_MANY = 2**22
 _UNSEEN = (*MADE_FROM_DATA, "new", "new_tensor", "range")
 
 
@@ -53,6 +55,8 @@ def made_on(original: Any, device: torch.device, *args: Any, **kwargs: Any) -> t
         if name not in _UNSEEN:
             return cast(torch.Tensor, original(*args, device=device, **kwargs))
         return _to(original(*args, device="cpu", **kwargs), device)
+    if device.type == "cuda":
+        _refuse_large(original, device, args, kwargs)
     try:
         if generators.is_of_another_type(kwargs.get("generator"), device):
             made = unless_drawn(original, args, kwargs | {"device": "cpu"}, device)
@@ -64,12 +68,37 @@ def made_on(original: Any, device: torch.device, *args: Any, **kwargs: Any) -> t
     except NotImplementedError as error:
         raise kernel_names.of_cuda(error) or reworded(error) from None
     except RuntimeError as error:
+        if device.type == "cuda":
+            machine.refuse_if_full(error, device)
         raise reworded(error) from None
     if state.now.sync_debug_level and name in (*MADE_FROM_DATA, "new_tensor"):
         sync_debug.copies(made, device, False)
     if name in _MAY_SHARE:
         made = moved_data(made, args[1:] if name == "new" else args)
     return wrap(made, device)
+
+
+def _refuse_large(original: Any, device: torch.device, args: Arguments, kwargs: Keywords) -> None:
+    """Refuse a large tensor for which there is no memory, before it is made. Data is there already, and is copied."""
+    if original.__name__ in MADE_FROM_DATA or original.__name__ == "new_tensor":
+        return
+    elements: float = 1
+    for given in (*args, *kwargs.values()):
+        for number in given if isinstance(given, (tuple, list)) else (given,):
+            if isinstance(number, torch.Tensor):
+                elements *= number.numel() or 1
+            elif isinstance(number, (int, float)):
+                elements *= abs(number) or 1
+    if (elements**2 if original.__name__ == "eye" else elements) < _MANY:
+        return
+    options = {name: value for name, value in kwargs.items() if name != "generator"}
+    try:
+        with torch._C.DisableTorchFunction():
+            on_meta = [torch.empty_like(x, device="meta") if isinstance(x, torch.Tensor) else x for x in args]
+            size = original(*on_meta, **options | {"device": "meta"}).nbytes
+    except Exception:  # what is refused on the CPU, too
+        return
+    memory.expect(size, device.index)
 
 
 def made_on_cpu(original: Any, args: Arguments, kwargs: Keywords, device: torch.device) -> torch.Tensor:

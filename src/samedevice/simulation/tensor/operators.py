@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from samedevice.simulation.calls import Overload
-from samedevice.simulation.rules import dtype_refusals
+from samedevice.simulation.rules import dtype_refusals, growth
 
 _aten = torch.ops.aten
 
@@ -46,8 +46,8 @@ class Operator:
     """What dispatch asks of an operator of PyTorch's (an OpOverload) at every call."""
 
     __slots__ = (
-        "computed_at_once", "counts_versions", "draws", "function", "is_collective", "is_plain", "is_view",
-        "keeps_kind", "overload", "refusal_of", "refusal_of_rare", "resizes",
+        "computed_at_once", "counts_versions", "draws", "expands", "function", "grows", "growth_by_shapes",
+        "is_collective", "is_plain", "is_view", "keeps_kind", "overload", "refusal_of", "refusal_of_rare", "resizes",
     )  # fmt: skip
 
     def __init__(self, overload: Overload) -> None:
@@ -75,6 +75,10 @@ class Operator:
         self.counts_versions = name.startswith("aten::_foreach_") and "zero" not in name
         # Whether it may give a tensor that it is given another size: where it writes its result, or by its purpose.
         self.resizes = bool(_RESIZES.match(name)) or any(argument.is_out for argument in overload._schema.arguments)
+        # How its result may grow (rules/growth.py): dispatch asks whether there is memory for it.
+        self.grows = growth.growth(overload)
+        self.growth_by_shapes = growth.by_shapes(overload)
+        self.expands = growth.expands(overload)
         # Whether processes compute it together, so that a group decides how.
         self.is_collective = "c10d" in overload.namespace
         # Whether nothing but its tensors decides where, and with what numbers, it is computed.

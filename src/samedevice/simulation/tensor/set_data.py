@@ -65,13 +65,14 @@ def _exchange(tensor: torch.Tensor, new: torch.Tensor) -> None:
 def _switch(tensor: torch.Tensor, device: torch.device) -> Any:
     """Put the same memory under `tensor` as a tensor on `device`; returns an object for the C++ tensor before."""
     place = device_of(tensor)
+    # The memory is that of the CPU, until the caller gives it another: it is not counted on a GPU.
     kind = original_of(type(tensor))
     if not classes.dispatches_itself(kind):
-        other: Any = unwrap(tensor) if device is CPU else wrap(tensor, device)
+        other: Any = unwrap(tensor) if device is CPU else wrap(tensor, CPU)
     elif device is CPU:
         other = _make_subclass(kind, unwrap(tensor))
     else:
-        other = wrap(unwrap(tensor), device)
+        other = wrap(unwrap(tensor), CPU)
     other.requires_grad_(tensor.requires_grad)
     if not tensor.is_inference() and not other.is_inference():
         _set_version((other,), (tensor._version,))

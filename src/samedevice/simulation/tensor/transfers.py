@@ -13,7 +13,7 @@ from torch.autograd import forward_ad
 from torch.types import Device
 
 from samedevice.simulation import state
-from samedevice.simulation.device import dispatch_modes, pinned_memory, streams, sync_debug
+from samedevice.simulation.device import dispatch_modes, memory, pinned_memory, streams, sync_debug
 from samedevice.simulation.device.devices import CPU, device_of, is_index, resolve
 from samedevice.simulation.rules import layout_errors, layout_kinds
 from samedevice.simulation.stand_ins import ABSENT, overridden
@@ -147,6 +147,8 @@ def _copied(
         with dispatch_modes.asking():
             held: torch.Tensor = torch.ops.aten._to_copy.default(tensor, dtype=dtype, device=device)
         return held
+    if device.type == "cuda" and tensor.layout is torch.strided and not tensor.is_nested:
+        memory.expect(tensor.numel() * (dtype or tensor.dtype).itemsize, device.index)
     copy = _to(unwrap(tensor), tensor.dtype if dtype is None else dtype, copy=True, memory_format=memory_format)
     if device.type == "cuda" or functorch.is_wrapped(copy):
         return wrap(copy, device)

@@ -1,0 +1,47 @@
+"""Whether the result of an operator may be much larger than its tensors, by its schema alone."""
+
+import re
+
+import torch
+
+from samedevice.simulation.calls import Overload
+
+_TENSOR, _SIZE = re.compile(r"\bTensor\b"), re.compile(r"\bSymInt\b")
+# Numbers of this type that are no sizes of a result.
+_NO_SIZES = re.compile(r"SymInt\S* (ignore_index|normalized_shape|k|groups|group|N|C|HxW)\b")
+_EXPANDS = ("aten::expand", "aten::as_strided", "aten::unfold")
+
+
+def growth(overload: Overload) -> int:
+    """How an operator's result may grow.
+
+    0: it takes no memory of its own, or is none of PyTorch's. 1: its result has at most as many elements as two of its
+    tensors have multiplied. 2: it has sizes, lists or more tensors, by which its result may be larger.
+    """
+    schema = overload._schema
+    if overload.namespace != "aten" or overload.is_view or not schema.returns:
+        return 0
+    resizes = "resize" in schema.name or any(argument.is_out for argument in schema.arguments)
+    if not resizes and all(result.alias_info is not None for result in schema.returns):
+        return 0  # it works in place
+    takes = str(schema).partition(" -> ")[0].partition("(")[2]
+    has_list = "Tensor[]" in takes or "Tensor?[]" in takes
+    has_sizes = bool(_SIZE.search(_NO_SIZES.sub("", takes)))
+    meets_many = len(_TENSOR.findall(takes)) > 2 and torch.Tag.pointwise in overload.tags
+    return 2 if has_list or has_sizes or meets_many or resizes else 1
+
+
+def expands(overload: Overload) -> bool:
+    """Whether an operator makes views that may have more elements than their memory."""
+    return overload._schema.name in _EXPANDS
+
+
+def by_shapes(overload: Overload) -> str:
+    """How the size of a result follows from the shapes of an operator's tensors: "pointwise", "product", or "".
+
+    The two matrices of a product are its last arguments by position.
+    """
+    name = overload._schema.name.removeprefix("aten::")
+    if name in ("mm", "bmm", "addmm", "baddbmm"):
+        return "product"
+    return "pointwise" if torch.Tag.pointwise in overload.tags else ""
