@@ -6,8 +6,9 @@ from samedevice.catalog import load
 from samedevice.doctor.causes.libraries import library_bug
 from samedevice.doctor.causes.registry import Cause, claimed, detected, known
 from samedevice.doctor.culprits.collectives import sent_from_the_cpu
-from samedevice.doctor.culprits.evidence import Evidence, gather
+from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.failure import Failure
+from samedevice.doctor.culprits.gathering import gather
 from samedevice.doctor.culprits.operands import Operand, can_tell, find_operands, misplaced
 from samedevice.doctor.culprits.owner import owner
 from samedevice.doctor.diagnosis import Culprit

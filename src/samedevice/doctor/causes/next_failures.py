@@ -10,7 +10,8 @@ from samedevice.doctor.ahead.meetings import Meetings
 from samedevice.doctor.ahead.seen import Meeting, Place, Root
 from samedevice.doctor.causes.moves import created_on, moved_to
 from samedevice.doctor.causes.wanted_device import device_in_scope
-from samedevice.doctor.culprits.evidence import Evidence, gather
+from samedevice.doctor.culprits.evidence import Evidence
+from samedevice.doctor.culprits.gathering import gather
 from samedevice.doctor.culprits.models import root_of
 from samedevice.doctor.culprits.operands import Operand
 from samedevice.doctor.edits import Change, Source
