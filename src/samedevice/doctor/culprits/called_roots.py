@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from samedevice.doctor.culprits.expected_device import device_named, expected_device
 from samedevice.doctor.culprits.provenance import Provenance
 from samedevice.introspect import classes, objects, origins
+from samedevice.introspect.branches import did_not_run
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call
 from samedevice.introspect.objects import MISSING
 from samedevice.introspect.origins import Origin, creates, decided_by, device_argument, find_origin
 from samedevice.introspect.paths import Path
-from samedevice.introspect.returned import Returned, called_by
+from samedevice.introspect.returned import Returned, called_by, statement_with
 from samedevice.introspect.values import value
 
 _NUMBERS = ("len", "int", "float", "bool", "range", "str")  # functions that return no tensor
@@ -112,7 +113,7 @@ class CalledRoots:
 
     def _of_what_it_returns(self, ran: Returned, path: Path, depth: int) -> Iterator[Provenance]:
         for statement in ast.walk(ran.scope) if ran.scope is not None else ():
-            if isinstance(statement, ast.Return) and statement.value is not None:
+            if isinstance(statement, ast.Return) and statement.value is not None and not did_not_run(statement, ran):
                 yield from self._roots(statement.value, Place(ran, statement), path, depth)
 
     def _of_a_move(self, node: ast.Call, base: ast.expr, place: Place, path: Path, depth: int) -> Iterator[Provenance]:
@@ -165,15 +166,3 @@ def _is_a_dtype(node: ast.expr, call: Call) -> bool:
     known = value(node, call)
     kind = type(known)
     return (classes.module(kind), classes.name(kind)) == ("torch", "dtype") or text_of(node).endswith("dtype")
-
-
-def statement_with(call: Returned) -> ast.stmt | None:
-    """Return the statement in the caller's code that made a call."""
-    best = None
-    for node in ast.walk(call.caller.scope) if call.caller.scope is not None else ():
-        is_one = isinstance(node, ast.stmt) and not isinstance(
-            node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-        )
-        if is_one and any(inner is call.written for inner in ast.walk(node)):
-            best = node
-    return best  # type: ignore[return-value]

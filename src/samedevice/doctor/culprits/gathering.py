@@ -15,10 +15,12 @@ from samedevice.introspect import objects, origins
 from samedevice.introspect.expressions import Expression
 from samedevice.introspect.frames import Call
 from samedevice.introspect.objects import MISSING
-from samedevice.introspect.origins import Origin, asks_for_a_device, find_origin
+from samedevice.introspect.origins import Origin, asks_for_a_device, find_origin, kind_of
 from samedevice.introspect.returned import Returned, called_by
 from samedevice.introspect.values import value
 from samedevice.placement.holders import Holder
+
+_CONTAINERS = (ast.List, ast.Dict, ast.Tuple, ast.ListComp, ast.DictComp)
 
 
 def gather(operand: Operand, operands: list[Operand], failure: Failure, likely_causes: tuple[str, ...]) -> Evidence:
@@ -32,8 +34,10 @@ def gather(operand: Operand, operands: list[Operand], failure: Failure, likely_c
     """
     holder = failure.holder(operand.tensor) if operand.tensor is not None else None
     expression, call = named_by_the_program(operand, holder, failure)
-    if isinstance(expression.node, ast.Attribute) and objects.is_tensor(value(expression.node.value, call)):
-        expression = Expression.of(expression.node.value)  # `x` of `x.T`
+    if isinstance(expression.node, ast.Attribute):
+        whole = value(expression.node.value, call)
+        if objects.is_tensor(whole) and expression.node.attr not in objects.attributes(whole):
+            expression = Expression.of(expression.node.value)  # `x` of `x.T`, but not of what the program gave it
     named = value(expression.node, call)
     if holder is None and operand.tensor is not None and named is not operand.tensor and objects.is_tensor(named):
         # A copy that nobody holds: what the line names is what has to move.
@@ -67,7 +71,7 @@ def gather(operand: Operand, operands: list[Operand], failure: Failure, likely_c
         expression, call, tensor, holder = held
         operand = replace(operand, tensor=tensor)
         source, roots = Provenance(Origin("other", None, None), call, expression.text), ()
-    elif holder is None and roots and (roots[0].call is not source.call or roots[0].origin.kind in CAME_IN):
+    elif holder is None and roots and (_is_elsewhere(roots[0], source) or roots[0].origin.kind in CAME_IN):
         source = roots[0]
         there = Expression.parse(source.name)
         if source.origin.kind in CAME_IN and objects.is_tensor(value(there.node, source.call)):
@@ -100,7 +104,7 @@ def _roots(source: Provenance, operand: Operand, holder: Holder | None, failure:
         return ()
     if holder is None:
         roots = search.of(source)
-        return tuple(roots) if roots and _is_sought(source, roots[0]) else ()
+        return tuple(roots) if roots and _is_sought(source, roots) else ()
     if holder.kind == "attribute" and not objects.is_module(holder.module):
         return tuple(search.of_an_attribute(holder.module, holder.name))
     return ()
@@ -118,8 +122,9 @@ def _given_by_the_call(holder: Holder, device: str, failure: Failure) -> list[Pr
     return []
 
 
-def _is_sought(source: Provenance, root: Provenance) -> bool:
-    """Tell whether a root is in another function, or behind the `device=` of a factory."""
+def _is_sought(source: Provenance, roots: Sequence[Provenance]) -> bool:
+    """Tell whether the first root is in another function, behind the `device=` of a factory, or made for it alone."""
+    root = roots[0]
     if isinstance(root.call, Returned):
         # What a script had a function make, and passes, came in; so did what a loop goes over.
         live = root.call.live
@@ -127,9 +132,39 @@ def _is_sought(source: Provenance, root: Provenance) -> bool:
         return is_here and root.call.function != "__init__"
     if root.call is not source.call and objects.is_module(root.call.method_of):
         return root.origin.kind in ("created", "held")
+    if all(root.call is source.call and _is_made_for_it(source, root) for root in roots):
+        return True
     node = source.origin.value
     is_of_a_factory = source.origin.kind == "created" and isinstance(node, ast.Call) and asks_for_a_device(node)
     return is_of_a_factory or (isinstance(node, ast.Call) and called_by(node, source.call) is not None)
+
+
+def _is_elsewhere(root: Provenance, source: Provenance) -> bool:
+    """Tell whether a root is in another function than what gave the name, or in another statement or part of it."""
+    return root.call is not source.call or (source.origin.kind != "created" and root.origin.kind == "created")
+
+
+def _is_made_for_it(source: Provenance, root: Provenance) -> bool:
+    """Tell whether a factory of the same function creates a value for this one alone.
+
+    That is what a loop goes over, what is put into the list, and what only the statement reads that gives the value:
+    `for row in torch.eye(3)`, `rows.append(torch.zeros(3))`, `angle` of `x = torch.stack((angle.sin(), angle.cos()))`.
+    """
+    if root.origin.kind != "created" or source.call.scope is None or root.origin.value is None:
+        return False
+    statement, given_by = root.origin.statement, source.origin.value
+    if source.origin.kind == "loop":
+        return statement is source.origin.statement and kind_of(given_by) == "created"  # type: ignore[arg-type]
+    if statement is source.origin.statement:
+        return statement is not None and not isinstance(given_by, _CONTAINERS)
+    if not isinstance(statement, ast.Assign) or not root.name.isidentifier():
+        return isinstance(given_by, ast.List) and not given_by.elts and isinstance(statement, ast.Expr)
+    if isinstance(statement.value, _CONTAINERS):
+        return False  # which holds others, too
+    names = [node for node in ast.walk(source.call.scope) if isinstance(node, ast.Name) and node.id == root.name]
+    given = source.origin.statement or ast.Pass()
+    of_it = {id(node) for node in ast.walk(given)} if not isinstance(given, ast.For) else set()
+    return all(isinstance(node.ctx, ast.Store) or id(node) in of_it for node in names)
 
 
 def _held(roots: Sequence[Provenance], failure: Failure) -> tuple[Expression, Call, Any, Holder] | None:

@@ -6,15 +6,18 @@ to be on another device than the tensor.
 """
 
 import ast
+import functools
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from samedevice.catalog import load
-from samedevice.doctor.culprits.called_roots import CalledRoots, Place, statement_with
+from samedevice.doctor.culprits.called_roots import CalledRoots, Place
 from samedevice.doctor.culprits.failure import Failure
 from samedevice.doctor.culprits.provenance import Provenance, written_call, written_for
 from samedevice.introspect import objects, origins
+from samedevice.introspect.branches import did_not_run
 from samedevice.introspect.deciding import deciding_parts
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.objects import MISSING
@@ -29,7 +32,7 @@ from samedevice.introspect.paths import (
     path_to,
     put_into,
 )
-from samedevice.introspect.returned import Returned, returned
+from samedevice.introspect.returned import Returned, returned, statement_with
 from samedevice.introspect.values import value
 
 _DEPTH = 40  # expressions from the name to a root
@@ -50,6 +53,7 @@ class Search(CalledRoots):
         super().__init__(device)
         self._failure = failure
         self._looks = 0
+        self._seen: set[tuple[object, ...]] = set()
 
     def of(self, source: Provenance) -> list[Provenance]:
         """Return the roots of what a name was given, each once; none where they cannot be told."""
@@ -62,7 +66,10 @@ class Search(CalledRoots):
         path = path_to(source.name, source.origin)
         if is_of_a_loop and not isinstance(source.origin.statement, ast.stmt):
             place = replace(place, statement=call.statement)
-        found = sorted(self._roots(node, place, path, _DEPTH), key=lambda root: root.origin.kind in CAME_IN)
+        roots = [*self._roots(node, place, path, _DEPTH)]
+        if container := re.match(r"(\w+)\[", source.name):
+            roots += self._put_into(container[1], node, place, (ANY, *path), _DEPTH)
+        found = sorted(roots, key=lambda root: root.origin.kind in CAME_IN)
         return _each_once(found)
 
     def of_an_attribute(self, owner: Any, name: str) -> list[Provenance]:
@@ -75,6 +82,10 @@ class Search(CalledRoots):
         return _each_once(self._given_by(assignment, owner, Place(self._failure.user_call, None), (), _DEPTH))
 
     def _roots(self, node: ast.expr, place: Place, path: Path, depth: int) -> Iterator[Provenance]:
+        looked_at = (id(node), id(place.call.frame.f_code), id(place.statement), *map(_told_apart, path))
+        if looked_at in self._seen:
+            return  # a loop leads back to it
+        self._seen.add(looked_at)
         self._looks += 1
         if depth == 0 or self._looks > _LOOKS or place.call.scope is None or self._is_elsewhere(node, place, path):
             return
@@ -126,7 +137,8 @@ class Search(CalledRoots):
     def _of_a_name(self, node: ast.Name, place: Place, path: Path, depth: int) -> Iterator[Provenance]:
         call, name = place.call, node.id
         line = place.statement.lineno if place.statement is not None else call.line
-        origin = find_origin(name, call.scope, line, place.statement)  # type: ignore[arg-type]
+        skipped = functools.partial(did_not_run, call=call)
+        origin = find_origin(name, call.scope, line, place.statement, skipped)  # type: ignore[arg-type]
         if origin.kind == "argument":
             yield from self._of_an_argument(node, place, path, depth)
             return
@@ -137,7 +149,8 @@ class Search(CalledRoots):
         if origin.kind == "loop" and objects.is_a(value(origin.value, call), *_LOADER):
             yield Provenance(origin, call, name)
             return
-        for given in [origin, *in_other_branches(name, origin, call.scope)]:  # type: ignore[arg-type]
+        others = in_other_branches(name, origin, call.scope)  # type: ignore[arg-type]
+        for given in [origin, *(other for other in others if not skipped(other.statement))]:  # type: ignore[arg-type]
             statement = given.statement if isinstance(given.statement, ast.stmt) else place.statement
             there = Place(call, statement, name)
             yield from self._roots(given.value, there, (*path_to(name, given), *path), depth)  # type: ignore[arg-type]
@@ -216,6 +229,11 @@ def _each_once(roots: Iterable[Provenance]) -> list[Provenance]:
     """Return each root of a place of the source once."""
     by_place = {(root.call.file, getattr(root.origin.value, "lineno", 0), _column(root)): root for root in roots}
     return list(by_place.values())
+
+
+def _told_apart(step: Any) -> object:
+    """Return what tells a step of a path from others, without hashing what a program may have made."""
+    return step if type(step) in (str, int) else id(step)
 
 
 def _text(root: Provenance) -> str:
