@@ -68,7 +68,10 @@ def _wrong_operands(
     compared = misplaced(operands, failure) if is_mismatch or not by_message.is_alone else []
     if compared:
         return compared, None if is_mismatch else by_message
-    return by_message.found_in(failure), by_message
+    for cause in [by_message, *map(known, likely[1:])] if is_mismatch else [by_message]:
+        if found := cause.found_in(failure):
+            return found, cause
+    return [], by_message
 
 
 def _culprit(evidence: Evidence, cause: Cause) -> Culprit:

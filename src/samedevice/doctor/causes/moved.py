@@ -48,6 +48,9 @@ def moved_there(evidence: Evidence) -> Change:
         return in_line(evidence, created_on(moved, device, evidence.call))
     if isinstance(moved, ast.ListComp):
         each = copy.deepcopy(moved)
+        over = moved.generators[0].iter
+        if not evidence.wanted_device and objects.is_tensor(objects.item(value(over, evidence.call), 0)):
+            device = f"{text_of(over)}[0].device"  # each of them is elsewhere, so they come to the first
         each.elt = moved_to(moved.elt, device)
         return in_line(evidence, text_of(each))
     return assigned(evidence, f"{evidence.expression.text}.to({device})")
