@@ -8,6 +8,8 @@ ended the error at once. The last 39 of these: 37, 30 and 30.
 Before the doctor followed a tensor to its root, it named 16 culprits and 9 causes, and 14 fixes ended the error.
 In 31 others several tensors fail one after another, or stand beside one that is to stay on the CPU. Before the doctor
 read ahead, in November 2026, its edits ended the error at once in 1 of these.
+15 others, from loop_of_transforms to mask_before_init, have the mechanisms of 28 bugs that maintainers of 14 packages
+fixed: at the first look, in November 2026, the edits for these bugs ended 15 of them as a maintainer would.
 """
 
 import sys

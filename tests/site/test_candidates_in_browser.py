@@ -27,7 +27,7 @@ SCALE = candidate(
     "unregistered_tensor_attribute",
     "loss = F.mse_loss(pred, self.scale.to(pred.device))",
     device="",
-    instead='self.register_buffer("scale", ...)',
+    instead='self.register_buffer("scale", ..., persistent=False)',
 )
 LONG = candidate(f"batch['{'long' * 30}']", "input_not_moved", f"x = {'very_' * 30}long")
 

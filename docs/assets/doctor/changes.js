@@ -176,11 +176,14 @@ function replaced(candidate, pieces, instead) {
   return lineFix(candidate, "replace", characters.join(""), instead);
 }
 
-/** The lines that make buffers of plain attributes of `self`; "" for what a module learns. */
+/**
+ * The lines that make buffers of plain attributes of `self`; "" for what a module learns.
+ * A plain attribute was in no checkpoint, so the buffer is in none: old ones load as before.
+ */
 function buffers(siblings) {
   const own = siblings.filter(({ node, expression }) => expression === `self.${node.attr}`).map(({ node }) => node.attr);
   const names = [...new Set(own)].filter((name) => !LEARNED.test(name));
-  return names.map((name) => `self.register_buffer("${name}", ...)`).join("\n");
+  return names.map((name) => `self.register_buffer("${name}", ..., persistent=False)`).join("\n");
 }
 
 /** A factory's call with `device=`; what takes none is moved. */

@@ -6,8 +6,9 @@ from samedevice.catalog import load
 from samedevice.doctor.causes.libraries import library_bug
 from samedevice.doctor.causes.registry import Cause, claimed, detected, known
 from samedevice.doctor.culprits.collectives import sent_from_the_cpu
-from samedevice.doctor.culprits.evidence import Evidence, gather
+from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.failure import Failure
+from samedevice.doctor.culprits.gathering import gather
 from samedevice.doctor.culprits.operands import Operand, can_tell, find_operands, misplaced
 from samedevice.doctor.culprits.owner import owner
 from samedevice.doctor.diagnosis import Culprit
@@ -67,7 +68,10 @@ def _wrong_operands(
     compared = misplaced(operands, failure) if is_mismatch or not by_message.is_alone else []
     if compared:
         return compared, None if is_mismatch else by_message
-    return by_message.found_in(failure), by_message
+    for cause in [by_message, *map(known, likely[1:])] if is_mismatch else [by_message]:
+        if found := cause.found_in(failure):
+            return found, cause
+    return [], by_message
 
 
 def _culprit(evidence: Evidence, cause: Cause) -> Culprit:

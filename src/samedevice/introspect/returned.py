@@ -105,6 +105,18 @@ def called_by(node: ast.Call, caller: Call) -> Returned | None:
     return returned(forward, caller, node, module) if forward is not None else None
 
 
+def statement_with(call: Returned) -> ast.stmt | None:
+    """Return the statement in the caller's code that made a call."""
+    best = None
+    for node in ast.walk(call.caller.scope) if call.caller.scope is not None else ():
+        is_one = isinstance(node, ast.stmt) and not isinstance(
+            node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+        )
+        if is_one and any(inner is call.written for inner in ast.walk(node)):
+            best = node
+    return best  # type: ignore[return-value]
+
+
 def _value(node: ast.expr, caller: Call) -> Any:
     """Return what is passed, as far as looking suffices: of `x.device`, the name of the device."""
     if isinstance(node, ast.Attribute) and node.attr == "device":

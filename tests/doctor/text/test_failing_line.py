@@ -202,7 +202,9 @@ def test_of_one_process_of_many_the_number_of_processes_is_told():
     assert "--nproc_per_node=2" in first.fix
 
 
-@pytest.mark.parametrize(("name", "instead"), [("mask", 'self.register_buffer("mask", ...)'), ("rel_bias", "")])
+@pytest.mark.parametrize(
+    ("name", "instead"), [("mask", 'self.register_buffer("mask", ..., persistent=False)'), ("rel_bias", "")]
+)
 def test_what_a_module_learns_is_no_buffer(name, instead):
     (culprit,) = explain(f"{FRAME}    out = self.{name}[i]\n{FILE['messages']['indices']}").culprits
     assert culprit.instead == instead

@@ -2,7 +2,9 @@
 
 import ast
 import builtins
+import contextlib
 import types
+from collections.abc import Iterator
 from typing import Any
 
 from samedevice.doctor.ahead.meetings import Meetings
@@ -27,6 +29,7 @@ class Calls(Reader):
 
     def __init__(self, found: Meetings) -> None:
         super().__init__(found)
+        self.failed: frozenset[types.CodeType] = frozenset()  # the code of the functions that lead to the failing line
         self._running: list[types.CodeType] = []
         self._modules: list[Any] = []
 
@@ -78,22 +81,35 @@ class Calls(Reader):
         before = len(self.found.found)
         forward = objects.method(module, "forward")
         is_of_pytorch = classes.module(type(module)).startswith("torch.")
-        self._modules.append(module)
+        with self._within(self._modules, module):
+            seen = self._of_a_module(module, forward, node, given, named, place, is_of_pytorch=is_of_pytorch)
+        for meeting in self.found.found[before:]:
+            self._heal_whole(whole, [root.tensor for root in meeting.roots])
+        return seen
+
+    def _of_a_module(
+        self, module: Any, forward: Any, node: ast.Call, given: Any, named: Any, place: Place, *, is_of_pytorch: bool
+    ) -> Seen:
         if is_of_pytorch and classes.name(type(module)) == "Sequential":
             seen = given[0][1] if given else UNKNOWN
             for child in objects.attributes(module).get("_modules", {}).values():
                 seen = self._module(child, node, [(node.args[0], seen)] if node.args else [], [], place)
-        elif is_of_pytorch:
-            seen = of_layer(module, node, [*given, *named], self.found, At(self.statement, place))
-        elif forward is not None and not is_library(plain(forward.__code__.co_filename)):
-            seen = self._result(forward, Seen(module), node, given, named, place)
-        else:
-            there = any(objects.device(tensor) == self.found.wanted for tensor in objects.parameters(module)[:1])
-            seen = Seen(device=self.found.wanted) if there else UNKNOWN
-        self._modules.pop()
-        for meeting in self.found.found[before:]:
-            self._heal_whole(whole, [root.tensor for root in meeting.roots])
-        return seen
+            return seen
+        if is_of_pytorch:
+            return of_layer(module, node, [*given, *named], self.found, At(self.statement, place))
+        if forward is not None and not is_library(plain(forward.__code__.co_filename)):
+            return self._result(forward, Seen(module), node, given, named, place)
+        there = any(objects.device(tensor) == self.found.wanted for tensor in objects.parameters(module)[:1])
+        return Seen(device=self.found.wanted) if there else UNKNOWN
+
+    @contextlib.contextmanager
+    def _within(self, outer: list[Any], inner: Any) -> Iterator[None]:
+        """Note what is read inside of what, until it is read or too long."""
+        outer.append(inner)
+        try:
+            yield
+        finally:
+            outer.pop()
 
     def _heal_whole(self, whole: Any, left: list[Any]) -> None:
         """Take all of a model for moved, if one of its parameters was left and it is moved as a whole."""
@@ -110,16 +126,20 @@ class Calls(Reader):
         if is_read or is_library(plain(code.co_filename)):
             return UNKNOWN
         tree = scope(code, globals_of(function))
-        if tree is None:
+        if tree is None or self._is_of_the_other_device(code, [seen for _, seen in [*given, *named]]):
             return UNKNOWN
         inner = Place(code, globals_of(function), {}, tree)
         _bind(inner, function, itself, node, [seen for _, seen in given], [seen for _, seen in named])
         statement = self.statement
-        self._running.append(code)
-        self.run_body(_body(tree), inner)
-        self._running.pop()
+        with self._within(self._running, code):
+            self.run_body(_body(tree), inner)
         self.statement = statement
         return as_of(one_of(inner.returned), inner, node, place)
+
+    def _is_of_the_other_device(self, code: types.CodeType, given: list[Seen]) -> bool:
+        """Tell whether the function that failed is called anew with what is where the culprit was: it is meant so."""
+        devices = {seen.device for seen in given if seen.device}
+        return code in self.failed and devices == {self.found.here}
 
     def run_body(self, body: list[ast.stmt], place: Place) -> bool:
         """Read statements; see statements.py."""

@@ -8,6 +8,8 @@ from typing import Any
 from samedevice.doctor.ahead.seen import PLAIN, UNKNOWN, Meeting, Place, Root, Seen, parts
 from samedevice.introspect.origins import called, is_move
 
+_Key = int | tuple[int, ...]
+
 
 class Meetings:
     """What the reading has found.
@@ -24,9 +26,9 @@ class Meetings:
         self.here, self.wanted = here, wanted
         self.found: list[Meeting] = []
         self.is_past, self.is_sure = False, True
-        self._healed = set(map(id, healed))
-        self._stay: set[int] = set()
-        self._doubted: set[int] = set()
+        self._healed: set[_Key] = set(map(id, healed))
+        self._stay: set[_Key] = set()
+        self._doubted: set[_Key] = set()
 
     def heal(self, things: Iterable[Any]) -> None:
         """Take tensors, or the expressions that create them, for moved to the wanted device from now on."""
@@ -37,14 +39,15 @@ class Meetings:
         self._stay.update(map(_key, seen.roots))
 
     def is_kept(self, thing: Any) -> bool:
-        """Tell whether a tensor, or an expression, has such a reason, or only may fail where devices are compared."""
-        return id(thing) in self._stay or id(thing) in self._doubted - self._healed
+        """Tell whether a tensor, or a root, has such a reason, or only may fail where devices are compared."""
+        key = _key(thing) if type(thing) is Root else id(thing)
+        return key in self._stay or key in self._doubted - self._healed
 
     def now(self, seen: Seen) -> Seen:
         """Return a value as it is once all that was found is moved."""
         if seen.device != self.here or not seen.roots:
             return seen
-        left = tuple(root for root in seen.roots if _key(root) not in self._healed)
+        left = tuple(root for root in seen.roots if not self._healed & {_key(root), *_ids(root)})
         return replace(seen, roots=left) if left else replace(seen, device=self.wanted)
 
     def meet(self, operands: list[tuple[ast.expr, Seen]], statement: ast.stmt | None, place: Place) -> Seen:
@@ -96,5 +99,11 @@ def _is_put_there(root: Root) -> bool:
     return isinstance(root.node, ast.Call) and root.tensor is None and is_move(called(root.node))
 
 
-def _key(root: Root) -> int:
-    return id(root.node if root.tensor is None else root.tensor)
+def _key(root: Root) -> "_Key":
+    """Tell roots apart: of a call that returns what several functions create, each is one."""
+    return _ids(root) if root.inner is not None else id(root.node if root.tensor is None else root.tensor)
+
+
+def _ids(root: Root) -> tuple[int, ...]:
+    inner = _ids(root.inner) if root.inner is not None else ()
+    return (id(root.node), *inner) if root.tensor is None else ()

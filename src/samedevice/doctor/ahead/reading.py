@@ -2,6 +2,8 @@
 
 import ast
 import builtins
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 from samedevice.catalog import load
@@ -32,6 +34,15 @@ class Reader:
         self._left -= 1
         if self._left < 0:
             raise TooLongError
+
+    @contextlib.contextmanager
+    def at_most(self, steps: int) -> Iterator[None]:
+        """Read no more than a number of steps, which are not taken from the others."""
+        before, self._left = self._left, steps
+        try:
+            yield
+        finally:
+            self._left = before
 
     def read(self, node: ast.expr | None, place: Place) -> Seen:
         """Return what is known of the value of an expression."""
@@ -126,15 +137,20 @@ class Reader:
     def _compare(self, node: ast.Compare, place: Place) -> Seen:
         sides = [(side, self.read(side, place)) for side in (node.left, *node.comparators)]
         if any(isinstance(op, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for op in node.ops):
-            return PLAIN
+            held = self.holds(node, PLAIN, place)
+            return PLAIN if held is None else Seen(held, is_plain=True)
         if all(type(seen.value) in (bool, int, float, str) for _, seen in sides) and len(sides) == 2:
             return _compared(sides[0][1].value, node.ops[0], sides[1][1].value)
         return self.found.meet(sides, self.statement, place)
 
     def _boolop(self, node: ast.BoolOp, place: Place) -> Seen:
+        decides = isinstance(node.op, ast.Or)
+        held = []
         for part in node.values:
-            self.read(part, place)
-        return UNKNOWN
+            held.append(self.holds(part, self.read(part, place), place))
+            if held[-1] is decides:
+                return Seen(decides, is_plain=True)  # the rest is not evaluated
+        return UNKNOWN if None in held else Seen(not decides, is_plain=True)
 
     def _unaryop(self, node: ast.UnaryOp, place: Place) -> Seen:
         inner = self.read(node.operand, place)

@@ -1,6 +1,7 @@
 """The frames of a failure, read from their failing lines on, innermost first."""
 
 import ast
+import contextlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,6 +12,8 @@ from samedevice.doctor.ahead.statements import Statements
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call
+
+_STEPS_ABOVE = 800  # expressions and statements of a frame that are read above its failing line
 
 
 def read_ahead(evidence: Evidence, healed: Iterable[Any]) -> Meetings:
@@ -25,6 +28,7 @@ def read_ahead(evidence: Evidence, healed: Iterable[Any]) -> Meetings:
     found = Meetings(evidence.operand.device, evidence.wanted_device, healed)
     reader = Statements(found)
     calls = [call for call in evidence.failure.user_calls if not call.in_library]
+    reader.failed = frozenset(call.frame.f_code for call in calls)
     there = Seen(device=evidence.wanted_device)
     node = evidence.operand.argument.node
     if evidence.operand.tensor is None and evidence.operand.call in calls:
@@ -60,6 +64,8 @@ def _rest_of(call: Call, reader: Statements, place: Place) -> Seen:
         if not is_innermost and isinstance(statement, ast.If) and way[depth + 1][0] is statement.body:
             _read_the_other_branch(statement, reader, place)
         is_left = (is_innermost and reader.run_one(statement, place)) or reader.run_body(block[at + 1 :], place)
+        if depth and isinstance(loop := way[depth - 1][1], ast.For) and block is loop.body:
+            reader.run_for_other_layers(loop, reader.read(loop.iter, place), place)
         if is_left and not any(isinstance(outer, (ast.For, ast.While)) for _, outer in way[:depth]):
             break
     return one_of(place.returned)
@@ -68,11 +74,12 @@ def _rest_of(call: Call, reader: Statements, place: Place) -> Seen:
 def _read_what_ran(way: list[tuple[list[ast.stmt], ast.stmt]], reader: Statements, place: Place) -> None:
     """Read the statements above the failing one for what they say of tensors that are to stay where they are."""
     reader.found.is_past, before = True, dict(place.env)
-    for block, statement in way:
-        for above in block:
-            if above is statement:
-                break
-            reader.run_one(above, place)
+    with reader.at_most(_STEPS_ABOVE), contextlib.suppress(TooLongError):
+        for block, statement in way:
+            for above in block:
+                if above is statement:
+                    break
+                reader.run_one(above, place)
     reader.found.is_past, place.env = False, before
     place.returned.clear()
 

@@ -42,6 +42,7 @@ class Root:
         place: the function in which it stands.
         statement: the statement that gave the result of the expression to a name.
         name: that name.
+        inner: for what a function returns, what has put it there in that function.
     """
 
     tensor: Any
@@ -49,6 +50,7 @@ class Root:
     place: Place
     statement: ast.stmt | None = None
     name: str = ""
+    inner: "Root | None" = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,10 +161,6 @@ def as_of(seen: Seen, inner: Place, node: ast.expr, place: Place) -> Seen:
     """Return a function's result as its caller has it: what the function created is what the call returns."""
     if seen.items is not None:
         return replace(seen, items=tuple(as_of(item, inner, node, place) for item in seen.items))
-    here = Root(None, node, place)
-    return replace(
-        seen,
-        roots=tuple(
-            dict.fromkeys(here if root.place is inner and root.tensor is None else root for root in seen.roots)
-        ),
-    )
+    new = [root for root in seen.roots if root.place is inner and root.tensor is None]
+    here = Root(None, node, place, inner=new[0] if len(new) == 1 else None)
+    return replace(seen, roots=tuple(dict.fromkeys(here if root in new else root for root in seen.roots)))

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from samedevice.doctor.ahead.calls import Calls
 from samedevice.doctor.ahead.seen import UNKNOWN, Place, Root, Seen, joined, of_live
+from samedevice.introspect import objects
 
 _ASK_FOR_A_DEVICE = ("device", "is_cuda", "is_available", "cuda", "cpu", "get_device")
 
@@ -34,7 +35,7 @@ class Statements(Calls):
                 return True
             case ast.Raise() | ast.Continue() | ast.Break():
                 return True
-            case ast.Expr(value=value):
+            case ast.Expr(value=value) | ast.Assert(test=value):
                 self.read(value, place)
             case ast.If():
                 return self._branches(statement, place)
@@ -57,11 +58,25 @@ class Statements(Calls):
         """Read the body of a loop once, for the first item."""
         if isinstance(statement, ast.For):
             over = statement.iter
-            self.assign(statement.target, self.an_item(self.read(over, place), over, place), place)
+            seen = self.read(over, place)
+            self.assign(statement.target, self.an_item(seen, over, place), place)
+            self.run_body(statement.body, place)
+            self.run_for_other_layers(statement, seen, place)
         else:
             self.read(statement.test, place)
-        self.run_body(statement.body, place)
+            self.run_body(statement.body, place)
         return self.run_body(statement.orelse, place)
+
+    def run_for_other_layers(self, loop: ast.For, over: Seen, place: Place) -> None:
+        """Read the body of a loop over modules once for each further class of them, as each computes otherwise."""
+        items = objects.items(over.value) or [*objects.attributes(over.value).get("_modules", {}).items()]
+        modules = [module for _, module in items if objects.is_module(module)]
+        before = place.env.get(loop.target.id) if isinstance(loop.target, ast.Name) else None
+        read = type(before.value) if before is not None else type(modules[0]) if modules else None
+        kinds = {type(module): module for module in reversed(modules) if type(module) is not read}
+        for module in reversed(kinds.values()) if isinstance(loop.target, ast.Name) else ():
+            self.assign(loop.target, Seen(module), place)
+            self.run_body(loop.body, place)
 
     def _give(self, target: ast.expr, seen: Seen, value: ast.expr, place: Place) -> None:
         """Assign; at an index of a tensor, the new value meets the tensor."""
@@ -84,6 +99,8 @@ class Statements(Calls):
             items = (*(before.items or ()), *(new.items or ()))
             self.assign(target, Seen(items=items, is_list=before.is_list), place)
             return
+        # What is written to must be where the result is, even if it is one number.
+        before = replace(before, may_be_number=False)
         result = self.found.meet([(target, before), (statement.value, new)], statement, place)
         if not isinstance(target, ast.Subscript):
             self.assign(target, result, place)

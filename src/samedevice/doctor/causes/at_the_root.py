@@ -17,7 +17,7 @@ from samedevice.doctor.culprits.provenance import Provenance, written_call, writ
 from samedevice.doctor.culprits.writes import is_written_in
 from samedevice.doctor.edits import Change, Source
 from samedevice.introspect import objects
-from samedevice.introspect.expressions import parsed
+from samedevice.introspect.expressions import parsed, text_of
 from samedevice.introspect.frames import Call
 from samedevice.introspect.origins import device_argument, find_origin
 from samedevice.introspect.returned import Returned
@@ -37,7 +37,17 @@ def at_the_root(evidence: Evidence) -> Change | None:
 def _is_far(root: Provenance, evidence: Evidence) -> bool:
     """Tell whether a root stands in another function than the one that names the tensor, or names a device."""
     created = root.origin.value
+    if created is not None and text_of(created) != evidence.expression.text and not _is_given(created, evidence):
+        return True
     return root.call is not evidence.call or (isinstance(created, ast.Call) and device_argument(created) is not None)
+
+
+def _is_given(created: ast.expr, evidence: Evidence) -> bool:
+    """Tell whether a statement gives what a factory creates to the name that failed."""
+    found = (
+        find_origin(evidence.expression.text, evidence.call.scope, evidence.call.line) if evidence.call.scope else None
+    )
+    return found is not None and found.kind == "created"
 
 
 def _changes(root: Provenance, evidence: Evidence) -> Iterator[Change]:

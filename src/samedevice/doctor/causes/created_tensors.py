@@ -5,6 +5,7 @@ import types
 
 from samedevice.doctor.causes.moves import created_on, parts_created_on
 from samedevice.doctor.causes.registry import cause
+from samedevice.doctor.causes.replaced_data import put_in_a_parameter, with_the_device_of_the_parameter
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.expected_device import expected_device
 from samedevice.doctor.culprits.models import is_fed_to_a_model, is_in_forward, is_where_wanted
@@ -26,6 +27,12 @@ written = cause("written_values_on_wrong_device")
 def is_put_in_a_buffers_place(evidence: Evidence) -> bool:
     """Tell whether a method puts a tensor without a device in the place of a buffer."""
     return put_in_a_buffers_place(evidence) is not None
+
+
+@created.detect
+def is_put_in_a_parameter(evidence: Evidence) -> bool:
+    """Tell whether a method puts a tensor in the place of a parameter's data, in a model that is where it is wanted."""
+    return put_in_a_parameter(evidence) is not None
 
 
 @created.detect
@@ -88,7 +95,7 @@ def with_the_device_of_the_old(evidence: Evidence) -> Change | None:
     """Write the line that replaces a buffer, with the device of the tensor that it replaces."""
     assignment = put_in_a_buffers_place(evidence)
     if evidence.holder is None or assignment is None:
-        return None
+        return with_the_device_of_the_parameter(evidence)
     return _on_the_device_of_the_old(assignment, evidence.holder.name)
 
 

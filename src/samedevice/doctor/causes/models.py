@@ -12,7 +12,7 @@ from samedevice.doctor.causes.rewriting import at_the_end_of_init, before_line, 
 from samedevice.doctor.causes.sharded import is_sharded, named_with_layers
 from samedevice.doctor.causes.wanted_device import device_at
 from samedevice.doctor.causes.where_made import device_in_method, module_moved_again, module_moved_once
-from samedevice.doctor.culprits.evidence import Evidence, created_and_called
+from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.failure import Failure
 from samedevice.doctor.culprits.lone_tensor import refused_tensors
 from samedevice.doctor.culprits.models import (
@@ -23,6 +23,7 @@ from samedevice.doctor.culprits.models import (
     is_taken_back,
     root_of,
 )
+from samedevice.doctor.culprits.naming import created_and_called
 from samedevice.doctor.culprits.operands import Operand
 from samedevice.doctor.edits import Change, Source
 from samedevice.introspect import objects, origins

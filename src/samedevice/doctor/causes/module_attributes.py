@@ -130,6 +130,8 @@ def registered(evidence: Evidence) -> Change | None:
     assignment = origins.assigned(holder.module, name)
     itself = assignment.itself if assignment is not None else "self"
     value = text_of(assignment.value) if assignment is not None else f"{itself}.{name}"
+    begins, ends = ("torch.as_tensor(", ")") if _may_be_a_number(assignment) else ("", "")
+    value = f"{begins}{value}{ends}"
 
     def in_its_place(line: str) -> Change:
         lines = _with_the_others(assignment, holder, line, saved) if assignment is not None else ""
@@ -140,7 +142,7 @@ def registered(evidence: Evidence) -> Change | None:
     # What the code computes was in no file, so that old ones can be loaded as before; a total that it adds to is saved.
     saved = "" if is_updated(evidence, holder) else ", persistent=False"
     # At that line it is not what it becomes later, so nothing can be registered there.
-    is_filled_later = assignment is not None and _is_empty(assignment.value)
+    is_filled_later = assignment is not None and (_is_empty(assignment.value) or _is_before_the_module(assignment))
     if holder.kind == "attribute" and not is_filled_later:
         parameter = _parameter_in(assignment.value) if assignment is not None else None
         if parameter is not None:  # moved, it is no longer a parameter; a buffer would not learn
@@ -151,7 +153,7 @@ def registered(evidence: Evidence) -> Change | None:
                 assignment.statement.targets[0], ast.Tuple
             )
             source = Source.of_method(assignment.method)
-            head, tail = f'{itself}.register_buffer("{name}", ', f"{saved})"
+            head, tail = f'{itself}.register_buffer("{name}", {begins}', f"{ends}{saved})"
             kept = source.passed_to(assignment.statement, head, tail) if is_alone else ()
             change = Change(change.text, kept or change.parts)
         return sum(replacements(evidence), start=change)
@@ -170,6 +172,25 @@ def registered(evidence: Evidence) -> Change | None:
     if holder.kind == "list" and not is_of_itself and len({objects.shape(tensor) for tensor in tensors}) == 1:
         return in_its_place(f'{itself}.register_buffer("{name}", torch.stack({value}){saved})')
     return in_line(evidence, there)
+
+
+def _is_before_the_module(assignment: origins.Assignment) -> bool:
+    """Tell whether a statement stands above `super().__init__()`, before which a module can register nothing."""
+    tree = scope(assignment.method.__code__, globals_of(assignment.method))
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)] if tree is not None else []
+    begins = [node.lineno for node in calls if origins.called(node) == "__init__"]
+    return assignment.method.__name__ == "__init__" and min(begins, default=0) > assignment.statement.lineno
+
+
+def _may_be_a_number(assignment: origins.Assignment | None) -> bool:
+    """Tell whether what is assigned is an argument that is a number by default, which is no buffer as it is."""
+    if assignment is None or not isinstance(assignment.value, ast.Name):
+        return False
+    code, defaults = assignment.method.__code__, assignment.method.__defaults__ or ()
+    given = code.co_varnames[: code.co_argcount]
+    by_name = dict(zip(given[len(given) - len(defaults) :], defaults, strict=True))
+    by_name |= assignment.method.__kwdefaults__ or {}
+    return type(by_name.get(assignment.value.id)) in (int, float)
 
 
 def _has_a_key_of_modules(kept: Any) -> bool:

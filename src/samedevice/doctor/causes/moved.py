@@ -40,7 +40,10 @@ def moved_there(evidence: Evidence) -> Change:
                 edits = parts_created_on(Source.of_call(call), created, device, call)
                 return Change(f"{evidence.origin_name} = {new}", edits)
         elif statement is None and text_of(created) == evidence.expression.text:
-            return in_line(evidence, created_on(created, device, call))
+            change = in_line(evidence, created_on(created, device, call))
+            is_of_one_line = created.lineno == created.end_lineno
+            parts = () if is_of_one_line else parts_created_on(Source.of_call(call), created, device, call)
+            return Change(change.text, parts or change.parts)
     line = evidence.taken_in.lineno if evidence.taken_in is not None else evidence.call.line
     device = device_at(evidence, evidence.call, line)
     moved = evidence.expression.node
@@ -48,6 +51,9 @@ def moved_there(evidence: Evidence) -> Change:
         return in_line(evidence, created_on(moved, device, evidence.call))
     if isinstance(moved, ast.ListComp):
         each = copy.deepcopy(moved)
+        over = moved.generators[0].iter
+        if not evidence.wanted_device and objects.is_tensor(objects.item(value(over, evidence.call), 0)):
+            device = f"{text_of(over)}[0].device"  # each of them is elsewhere, so they come to the first
         each.elt = moved_to(moved.elt, device)
         return in_line(evidence, text_of(each))
     return assigned(evidence, f"{evidence.expression.text}.to({device})")

@@ -8,36 +8,56 @@ from typing import Any
 
 from samedevice.doctor.ahead.meetings import Meetings
 from samedevice.doctor.ahead.seen import Meeting, Place, Root
-from samedevice.doctor.causes.moves import created_on, moved_to
+from samedevice.doctor.causes.moves import created_on, moved_to, parts_created_on
 from samedevice.doctor.causes.wanted_device import device_in_scope
-from samedevice.doctor.culprits.evidence import Evidence, gather
+from samedevice.doctor.culprits.evidence import Evidence
+from samedevice.doctor.culprits.gathering import gather
 from samedevice.doctor.culprits.models import root_of
 from samedevice.doctor.culprits.operands import Operand
 from samedevice.doctor.edits import Change, Source
 from samedevice.introspect import objects
 from samedevice.introspect.expressions import Expression, parsed, text_of
 from samedevice.introspect.frames import Call
+from samedevice.introspect.libraries import is_library
+from samedevice.introspect.namespaces import plain
 from samedevice.introspect.origins import kind_of
+from samedevice.introspect.returned import Returned
 from samedevice.introspect.values import Argument, value
 
 _MOST = 16  # tensors; more are left for the next run
 
 
-def moved_with(evidence: Evidence) -> Iterator[Any]:
-    """Yield what the change for the culprit moves: tensors, a parameter's whole model, what its statement creates."""
+def moved_with(evidence: Evidence, change: Change) -> Iterator[Any]:
+    """Yield what the change for the culprit moves: tensors, a parameter's whole model, what its statement creates.
+
+    What another function creates is moved for all who call that function, if the change is made there.
+    """
     operand = evidence.operand
     for held in (operand.tensor, operand.argument.value):
         yield from (tensor for _, tensor in objects.inside(held))
     node = evidence.expression.node
     if len(evidence.roots) > 1 and isinstance(node, ast.Subscript):  # what one function returned together
         yield from (tensor for _, tensor in objects.inside(value(node.value, evidence.call)))
-    for origin in (evidence.origin, *(root.origin for root in evidence.roots)):
-        if origin.kind in ("created", "moved") and origin.value is not None:
-            yield from (node for node in ast.walk(origin.value) if isinstance(node, ast.Call))
+    places = [(evidence.origin, evidence.origin_call), *((root.origin, root.call) for root in evidence.roots)]
+    for origin, call in places:
+        is_new = origin.kind in ("created", "moved") and origin.value is not None
+        if is_new and (not isinstance(call, Returned) or _is_changed(origin.value, call, change)):  # type: ignore[arg-type]
+            yield from (node for node in ast.walk(origin.value) if isinstance(node, ast.Call))  # type: ignore[arg-type]
     if evidence.holder is not None and evidence.is_registered:
         name, call = root_of(evidence, evidence.holder)
         module = value(parsed(name), call)
         yield from objects.parameters(module) if objects.is_module(module) else ()
+
+
+def _is_changed(node: ast.expr, call: Call, change: Change) -> bool:
+    """Tell whether a change is made in an expression of a function, or where that function is called."""
+    while True:
+        lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+        if any(part.source.file == call.file and part.start[0] in lines for part in change.parts):
+            return True
+        if not isinstance(call, Returned) or call.written is None:
+            return False
+        node, call = call.written, call.caller
 
 
 def left_behind(
@@ -87,7 +107,7 @@ def _stands_for_it(found: Evidence) -> bool:
 def created_behind(evidence: Evidence, ahead: Meetings) -> Iterator[Change]:
     """Write the changes of what a later line creates, moves or gets from a function in the wrong place."""
     for meeting, root in _roots(ahead):
-        if root.tensor is None and not ahead.is_kept(root.node):
+        if root.tensor is None and not ahead.is_kept(root):
             change = _created_there(evidence, root, meeting) or _moved_there(evidence, meeting)
             if change is not None:
                 yield change
@@ -98,20 +118,25 @@ def _roots(ahead: Meetings) -> list[tuple[Meeting, Root]]:
 
 
 def _created_there(evidence: Evidence, root: Root, meeting: Meeting) -> Change | None:
-    """Create it on the device that its function knows at that line."""
+    """Create it on the device that its function knows at that line, in the function that creates it if it can be."""
+    if root.inner is not None and (change := _created_there(evidence, root.inner, meeting)) is not None:
+        return change
     node = root.statement.value if isinstance(root.statement, ast.Assign) else root.node
     if kind_of(node) not in ("created", "moved"):
         return None
     statement = root.statement or meeting.statement
     call = _call_at(root.place, node.lineno, statement, meeting, evidence)
     device = device_in_scope(replace(evidence, call=call), call, node.lineno)
+    is_in_a_library = is_library(plain(root.place.code.co_filename))
+    if is_in_a_library or device.startswith(('"', "'")):
+        return None
     if not device and root.statement is None and root.place is meeting.place:
         device = _of_the_other(meeting)
     if not device:
         return None
     new = created_on(node, device, call)
     line = f"{root.name} = {new}" if root.name else new
-    return Change(line, Source.of(root.place.code, root.place.globals).replaced(node, new))
+    return Change(line, parts_created_on(Source.of(root.place.code, root.place.globals), node, device, call))
 
 
 def _moved_there(evidence: Evidence, meeting: Meeting) -> Change | None:
@@ -125,7 +150,10 @@ def _moved_there(evidence: Evidence, meeting: Meeting) -> Change | None:
     is_local = isinstance(meeting.node, ast.Name) and meeting.node.id in meeting.place.code.co_varnames
     if is_local and (above := source.above(meeting.statement, f"{text_of(meeting.node)} = {new}")):
         return Change(f"{text_of(meeting.node)} = {new}", above)
-    return Change(new, source.replaced(meeting.node, new))
+    is_whole = isinstance(meeting.node, (ast.Call, ast.Name, ast.Attribute, ast.Subscript))
+    is_behind = is_whole and new == f"{text_of(meeting.node)}.to({device})"  # its lines stay as they are written
+    parts = source.after(meeting.node, f".to({device})") if is_behind else ()
+    return Change(new, parts or source.replaced(meeting.node, new))
 
 
 def _of_the_other(meeting: Meeting) -> str:

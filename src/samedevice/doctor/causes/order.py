@@ -25,6 +25,7 @@ DETECTIONS = (
     "split_model_activation_not_moved: met_a_parameter_on_another_gpu",
     "metric_or_accumulator_state: is_reset_without_a_device",
     "tensor_created_in_forward_without_device: is_put_in_a_buffers_place",
+    "tensor_created_in_forward_without_device: is_put_in_a_parameter",
     "registered_after_move: others_were_moved",
     "model_moved_by_saving: was_taken_back",
     "model_not_moved: is_still_on_the_cpu",

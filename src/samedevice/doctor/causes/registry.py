@@ -115,7 +115,7 @@ class Cause:
     def _next(self, evidence: Evidence, change: Change) -> Iterator[Change]:
         """Yield the changes of what would fail next."""
         alike = list(siblings(evidence)) if evidence.operand.change is None and not self.is_alone else []
-        ahead = read_ahead(evidence, moved_with(evidence)) if change.parts else None
+        ahead = read_ahead(evidence, moved_with(evidence, change)) if change.parts else None
         alike = [found for found in alike if ahead is None or not ahead.is_kept(found.operand.tensor)]
         changes = [(found, self._change_of(found)) for found in alike]
         yield from (change for _, change in changes)

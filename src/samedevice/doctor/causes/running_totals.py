@@ -56,6 +56,8 @@ def is_reset_in_a_loop(evidence: Evidence) -> bool:
 def grows_in_a_loop(evidence: Evidence) -> bool:
     """Tell whether the program created it before a loop that adds to it."""
     origin, call = evidence.origin, evidence.origin_call
+    if isinstance(origin.statement, ast.For):
+        return False  # a new one in each step
     if (origin.kind != "created" and not isinstance(origin.value, ast.List | ast.Dict)) or is_in_forward(evidence):
         return False
     node = evidence.failure.user_call.node

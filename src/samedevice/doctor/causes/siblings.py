@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from samedevice.doctor.culprits.evidence import Evidence, gather
+from samedevice.doctor.culprits.evidence import Evidence
+from samedevice.doctor.culprits.gathering import gather
 from samedevice.doctor.culprits.operands import Operand
 from samedevice.introspect import objects
 from samedevice.introspect.expressions import text_of

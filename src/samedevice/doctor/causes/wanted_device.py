@@ -7,11 +7,13 @@ from typing import Any
 
 from samedevice.doctor.culprits.evidence import Evidence
 from samedevice.doctor.culprits.failure import attributes
+from samedevice.doctor.culprits.passed_on import device_passed
 from samedevice.introspect import objects
 from samedevice.introspect.branches import runs_before
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call
 from samedevice.introspect.origins import find_origin, is_move
+from samedevice.introspect.returned import Returned
 from samedevice.introspect.values import value, value_in
 
 
@@ -56,6 +58,16 @@ def _by_an_argument(evidence: Evidence, call: Call, line: int, wanted: str) -> I
     """Yield the devices of the tensors that a function was given: they are right wherever its caller computes."""
     for name in _tensors_there(evidence, call, line, wanted):
         if call.scope is not None and find_origin(name, call.scope, line).kind == "argument":
+            yield f"{name}.device"
+
+
+def _by_what_was_passed(evidence: Evidence, call: Call, line: int, wanted: str) -> Iterator[str]:
+    """Yield the devices of what a function was given that has returned, where the calling code tells them."""
+    if not isinstance(call, Returned):
+        return
+    for name in call.passed:
+        is_its_own = call.scope is not None and find_origin(name, call.scope, line).kind == "argument"
+        if is_its_own and name not in call.locals and device_passed(name, call) == wanted:
             yield f"{name}.device"
 
 
@@ -158,6 +170,7 @@ def _by_a_part(evidence: Evidence, call: Call, line: int, wanted: str) -> Iterat
 _WAYS = (
     _by_a_variable,
     _by_an_argument,
+    _by_what_was_passed,
     _by_a_global,
     _by_a_tensor,
     _by_an_operand,

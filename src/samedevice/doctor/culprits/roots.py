@@ -6,21 +6,22 @@ to be on another device than the tensor.
 """
 
 import ast
-import collections
+import functools
+import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from samedevice.catalog import load
-from samedevice.doctor.culprits.expected_device import device_named, expected_device
+from samedevice.doctor.culprits.called_roots import CalledRoots, Place
 from samedevice.doctor.culprits.failure import Failure
 from samedevice.doctor.culprits.provenance import Provenance, written_call, written_for
-from samedevice.introspect import classes, objects, origins
+from samedevice.introspect import objects, origins
+from samedevice.introspect.branches import did_not_run
 from samedevice.introspect.deciding import deciding_parts
 from samedevice.introspect.expressions import text_of
-from samedevice.introspect.frames import Call
 from samedevice.introspect.objects import MISSING
-from samedevice.introspect.origins import Origin, creates, decided_by, device_argument, find_origin
+from samedevice.introspect.origins import Origin, find_origin
 from samedevice.introspect.outside import given_outside, is_from_outside
 from samedevice.introspect.paths import (
     ANY,
@@ -31,7 +32,7 @@ from samedevice.introspect.paths import (
     path_to,
     put_into,
 )
-from samedevice.introspect.returned import Returned, called_by, returned
+from samedevice.introspect.returned import Returned, returned, statement_with
 from samedevice.introspect.values import value
 
 _DEPTH = 40  # expressions from the name to a root
@@ -39,26 +40,8 @@ _LOOKS = 600  # expressions that are looked at in all
 _LOADER = ("torch.utils.data", "DataLoader")
 CAME_IN = ("loop", "argument")  # the kinds of roots that a loader or a caller gave
 
-_NUMBERS = ("len", "int", "float", "bool", "range", "str")  # functions that return no tensor
-_OF_PYTHON = (list, tuple, dict, zip, enumerate, reversed, map, filter, collections.OrderedDict, collections.deque)
 
-
-@dataclass(frozen=True, eq=False)
-class _Place:
-    """Where an expression stands.
-
-    Attributes:
-        call: the frame, or the call that has returned.
-        statement: the statement of it.
-        name: what it gives its value to; "" for nothing.
-    """
-
-    call: Call
-    statement: ast.stmt | None
-    name: str = ""
-
-
-class Search:
+class Search(CalledRoots):
     """A search for the roots of one value.
 
     Args:
@@ -67,9 +50,10 @@ class Search:
     """
 
     def __init__(self, device: str, failure: Failure) -> None:
-        self._device = device
+        super().__init__(device)
         self._failure = failure
         self._looks = 0
+        self._seen: set[tuple[object, ...]] = set()
 
     def of(self, source: Provenance) -> list[Provenance]:
         """Return the roots of what a name was given, each once; none where they cannot be told."""
@@ -77,24 +61,31 @@ class Search:
         if node is None:
             return []
         statement = source.origin.statement if isinstance(source.origin.statement, ast.stmt) else None
-        place = _Place(call, statement, source.name)
+        place = Place(call, statement, source.name)
         is_of_a_loop = source.origin.kind == "loop"
         path = path_to(source.name, source.origin)
         if is_of_a_loop and not isinstance(source.origin.statement, ast.stmt):
             place = replace(place, statement=call.statement)
-        found = sorted(self._roots(node, place, path, _DEPTH), key=lambda root: root.origin.kind in CAME_IN)
+        roots = [*self._roots(node, place, path, _DEPTH)]
+        if container := re.match(r"(\w+)\[", source.name):
+            roots += self._put_into(container[1], node, place, (ANY, *path), _DEPTH)
+        found = sorted(roots, key=lambda root: root.origin.kind in CAME_IN)
         return _each_once(found)
 
     def of_an_attribute(self, owner: Any, name: str) -> list[Provenance]:
         """Return the roots of what the methods of an object assign to an attribute."""
-        place = _Place(self._failure.user_call, None)
+        place = Place(self._failure.user_call, None)
         return _each_once(self._kept_as(owner, name, place, (), _DEPTH))
 
     def of_an_assignment(self, assignment: origins.Assignment, owner: Any) -> list[Provenance]:
         """Return the roots of what a method of an object assigns to an attribute."""
-        return _each_once(self._given_by(assignment, owner, _Place(self._failure.user_call, None), (), _DEPTH))
+        return _each_once(self._given_by(assignment, owner, Place(self._failure.user_call, None), (), _DEPTH))
 
-    def _roots(self, node: ast.expr, place: _Place, path: Path, depth: int) -> Iterator[Provenance]:
+    def _roots(self, node: ast.expr, place: Place, path: Path, depth: int) -> Iterator[Provenance]:
+        looked_at = (id(node), id(place.call.frame.f_code), id(place.statement), *map(_told_apart, path))
+        if looked_at in self._seen:
+            return  # a loop leads back to it
+        self._seen.add(looked_at)
         self._looks += 1
         if depth == 0 or self._looks > _LOOKS or place.call.scope is None or self._is_elsewhere(node, place, path):
             return
@@ -122,7 +113,7 @@ class Search:
                 for part in deciding_parts(node):
                     yield from self._roots(part, place, path, depth)
 
-    def _of_items(self, items: list[ast.expr], place: _Place, path: Path, depth: int) -> Iterator[Provenance]:
+    def _of_items(self, items: list[ast.expr], place: Place, path: Path, depth: int) -> Iterator[Provenance]:
         """Yield the roots of the item that a path means, and those like them of the others: `h0` and `c0`."""
         chosen = items_at(items, path)
         found = [root for item in chosen for root in self._roots(item, place, path[1:], depth)]
@@ -132,7 +123,7 @@ class Search:
         yield from found
         yield from (root for root in beside if _text(root) in alike)
 
-    def _is_elsewhere(self, node: ast.expr, place: _Place, path: Path) -> bool:
+    def _is_elsewhere(self, node: ast.expr, place: Place, path: Path) -> bool:
         """Tell whether an expression is known to be no tensor, one number, or on another device."""
         if isinstance(node, ast.Constant):
             return True
@@ -143,10 +134,11 @@ class Search:
             return objects.device(known) != self._device
         return objects.is_one_of(known, str, int, float, type(None)) or objects.is_array(known)
 
-    def _of_a_name(self, node: ast.Name, place: _Place, path: Path, depth: int) -> Iterator[Provenance]:
+    def _of_a_name(self, node: ast.Name, place: Place, path: Path, depth: int) -> Iterator[Provenance]:
         call, name = place.call, node.id
         line = place.statement.lineno if place.statement is not None else call.line
-        origin = find_origin(name, call.scope, line, place.statement)  # type: ignore[arg-type]
+        skipped = functools.partial(did_not_run, call=call)
+        origin = find_origin(name, call.scope, line, place.statement, skipped)  # type: ignore[arg-type]
         if origin.kind == "argument":
             yield from self._of_an_argument(node, place, path, depth)
             return
@@ -157,37 +149,38 @@ class Search:
         if origin.kind == "loop" and objects.is_a(value(origin.value, call), *_LOADER):
             yield Provenance(origin, call, name)
             return
-        for given in [origin, *in_other_branches(name, origin, call.scope)]:  # type: ignore[arg-type]
+        others = in_other_branches(name, origin, call.scope)  # type: ignore[arg-type]
+        for given in [origin, *(other for other in others if not skipped(other.statement))]:  # type: ignore[arg-type]
             statement = given.statement if isinstance(given.statement, ast.stmt) else place.statement
-            there = _Place(call, statement, name)
+            there = Place(call, statement, name)
             yield from self._roots(given.value, there, (*path_to(name, given), *path), depth)  # type: ignore[arg-type]
             yield from self._put_into(name, given.value, place, path, depth)  # type: ignore[arg-type]
 
-    def _put_into(self, name: str, empty: ast.expr, place: _Place, path: Path, depth: int) -> Iterator[Provenance]:
+    def _put_into(self, name: str, empty: ast.expr, place: Place, path: Path, depth: int) -> Iterator[Provenance]:
         """Yield the roots of what a function puts into a list or a dict that a name stands for."""
         is_a_container = isinstance(empty, ast.List | ast.Dict) or (
             isinstance(empty, ast.Call) and text_of(empty.func).endswith(("list", "dict", "deque", "Dict"))
         )
         for statement in ast.walk(place.call.scope) if is_a_container else ():  # type: ignore[arg-type]
             for item, inner in put_into(statement, name):
-                there = _Place(place.call, statement, name)  # type: ignore[arg-type]
+                there = Place(place.call, statement, name)  # type: ignore[arg-type]
                 yield from self._roots(item, there, path[1:] if inner else path, depth)
 
-    def _of_an_argument(self, node: ast.Name, place: _Place, path: Path, depth: int) -> Iterator[Provenance]:
+    def _of_an_argument(self, node: ast.Name, place: Place, path: Path, depth: int) -> Iterator[Provenance]:
         call = place.call
         if isinstance(call, Returned):
             passed = call.passed.get(node.id)
             if passed is not None:
-                yield from self._roots(passed, _Place(call.caller, _statement_with(call)), path, depth)
+                yield from self._roots(passed, Place(call.caller, statement_with(call)), path, depth)
             return
         outer = written_call(call, self._failure)
         passed = written_for(node.id, call, outer[0]) if outer is not None else None
         if outer is not None and passed is not None:
-            yield from self._roots(passed, _Place(outer[1], outer[1].statement), path, depth)
+            yield from self._roots(passed, Place(outer[1], outer[1].statement), path, depth)
         else:
             yield Provenance(Origin("argument", None, None), call, node.id)
 
-    def _of_an_attribute(self, node: ast.Attribute, place: _Place, path: Path, depth: int) -> Iterator[Provenance]:
+    def _of_an_attribute(self, node: ast.Attribute, place: Place, path: Path, depth: int) -> Iterator[Provenance]:
         if load().devices.attributes.get(node.attr, "") == "view" or node.attr in ("values", "indices"):
             yield from self._roots(node.value, place, path, depth)
             return
@@ -204,20 +197,20 @@ class Search:
         elif not objects.is_tensor(base):
             yield from self._kept_as(base, node.attr, place, path, depth)
 
-    def _kept_as(self, owner: Any, name: str, place: _Place, path: Path, depth: int) -> Iterator[Provenance]:
+    def _kept_as(self, owner: Any, name: str, place: Place, path: Path, depth: int) -> Iterator[Provenance]:
         """Yield the roots of what the methods of an object assign to an attribute, or put into it."""
         for assignment in [origins.assigned_in(owner, name, "__init__"), *origins.reassigned(owner, name)]:
             if assignment is not None:
                 yield from self._given_by(assignment, owner, place, path, depth)
 
     def _given_by(
-        self, assignment: origins.Assignment, owner: Any, place: _Place, path: Path, depth: int
+        self, assignment: origins.Assignment, owner: Any, place: Place, path: Path, depth: int
     ) -> Iterator[Provenance]:
         ran = returned(assignment.method, place.call, None, owner)
         if ran is not None:
-            yield from self._roots(assignment.value, _Place(ran, assignment.statement), path, depth)
+            yield from self._roots(assignment.value, Place(ran, assignment.statement), path, depth)
 
-    def _of_a_subscript(self, node: ast.Subscript, place: _Place, path: Path, depth: int) -> Iterator[Provenance]:
+    def _of_a_subscript(self, node: ast.Subscript, place: Place, path: Path, depth: int) -> Iterator[Provenance]:
         is_item = isinstance(node.slice, ast.Constant) and type(node.slice.value) in (int, str)
         keys: Path = (node.slice.value,) if is_item else ()  # type: ignore[attr-defined]
         tensor = value(node.value, place.call)
@@ -228,116 +221,8 @@ class Search:
             match statement:
                 case ast.Assign(targets=[ast.Subscript(value=base, slice=index)], value=item):
                     if text_of(base) == name and text_of(index) == text_of(node.slice):
-                        yield from self._roots(item, _Place(place.call, statement, name), path, depth)
+                        yield from self._roots(item, Place(place.call, statement, name), path, depth)
         yield from self._roots(node.value, place, (*keys, *path), depth)
-
-    def _of_a_call(self, node: ast.Call, place: _Place, path: Path, depth: int) -> Iterator[Provenance]:
-        ran = called_by(node, place.call)
-        if ran is not None:
-            yield from self._of_what_it_returns(replace(ran, is_part=bool(path)), path, depth)
-            return
-        if creates(node):
-            yield from self._of_a_factory(node, place, depth)
-            return
-        name, base = origins.called(node), node.func.value if isinstance(node.func, ast.Attribute) else None
-        if base is None and name in _NUMBERS:
-            return
-        given = [*node.args, *(keyword.value for keyword in node.keywords)]
-        if objects.is_one_of(kind := value(node.func, place.call), type) and not any(kind is own for own in _OF_PYTHON):
-            yield from self._roots_of_a_field(node, kind, place, path, depth)
-            return
-        match decided_by(name) if base is not None else "":
-            case "values" | "facts":
-                return
-            case "move":
-                yield from self._of_a_move(node, base, place, path, depth)  # type: ignore[arg-type]
-                return
-            case "like" if device_argument(node) is not None:
-                yield from self._of_a_factory(node, place, depth)
-                return
-            case "like":
-                given = given[:1] if name.endswith("_like") else []
-            case "argument":
-                given, base = given[:1], None
-        match name, path:
-            case "zip", (first, int(number), *rest) if number < len(node.args):
-                given, path = [node.args[number]], (first, *rest)
-            case "enumerate", (first, 1, *rest):
-                given, path = node.args[:1], (first, *rest)
-            case "items", (first, 1, *rest):
-                path = (first, *rest)
-        parts = [base, *given] if base is not None else given
-        for part in parts:
-            for item in part.elts if isinstance(part, ast.List | ast.Tuple) and not path else [part]:
-                yield from self._roots(item, place, path, depth)
-
-    def _is_of_a_layer(self, node: ast.Call, place: _Place) -> bool:
-        """Tell whether a layer computes it on a GPU, where its weights are, so that its input is there already."""
-        layer = value(node.func, place.call)
-        is_on_a_gpu = self._device not in ("cpu", "meta")
-        return is_on_a_gpu and objects.is_module(layer) and bool(objects.parameters(layer))
-
-    def _roots_of_a_field(
-        self, node: ast.Call, kind: type, place: _Place, path: Path, depth: int
-    ) -> Iterator[Provenance]:
-        """Yield the roots of what a dataclass or a named tuple was created with."""
-        name = path[0][1:] if path and type(path[0]) is str else ""
-        annotated = classes.defined(kind, "__dataclass_fields__")
-        fields = classes.defined(kind, "_fields")
-        names = list(annotated) if type(annotated) is dict else list(fields) if type(fields) is tuple else []
-        passed = {keyword.arg: keyword.value for keyword in node.keywords} | dict(zip(names, node.args, strict=False))
-        if name in passed:
-            yield from self._roots(passed[name], place, path[1:], depth)
-
-    def _of_what_it_returns(self, ran: Returned, path: Path, depth: int) -> Iterator[Provenance]:
-        for statement in ast.walk(ran.scope) if ran.scope is not None else ():
-            if isinstance(statement, ast.Return) and statement.value is not None:
-                yield from self._roots(statement.value, _Place(ran, statement), path, depth)
-
-    def _of_a_move(self, node: ast.Call, base: ast.expr, place: _Place, path: Path, depth: int) -> Iterator[Provenance]:
-        to = device_argument(node) or (node.args[0] if node.args else None)
-        device = expected_device(node, place.call)
-        if origins.called(node) == "to" and (to is None or _is_a_dtype(to, place.call)):
-            yield from self._roots(base, place, path, depth)
-        elif device == self._device:
-            yield Provenance(Origin("moved", place.statement, node), place.call, place.name)
-
-    def _of_a_factory(self, node: ast.Call, place: _Place, depth: int) -> Iterator[Provenance]:
-        """Yield a factory itself; what its data are, if that is a tensor; the tensor whose device it asks for."""
-        data = node.args[0] if node.args and decided_by(origins.called(node)) == "data" else None
-        if origins.called(node) == "tensor" and not objects.is_tensor(value(data or node, place.call)):
-            data = None  # usually numbers
-        asked = device_argument(node)
-        if asked is None and data is not None:
-            of_the_data = list(self._roots(data, place, (), depth))
-            if of_the_data or objects.is_tensor(value(data, place.call)):
-                yield from of_the_data
-                return
-        if expected_device(node, place.call) not in ("", self._device):
-            return
-        created = Provenance(Origin("created", place.statement, node), place.call, place.name)
-        of_another = self._of_its_device(asked, place, depth) if asked is not None else []
-        yield from of_another or [created]
-
-    def _of_its_device(self, asked: ast.expr, place: _Place, depth: int) -> list[Provenance]:
-        """Return the roots of the tensor whose `.device` an expression is; none where it is of no tensor."""
-        call = place.call
-        if depth == 0 or device_named(asked, call) not in ("", self._device):
-            return []
-        match asked:
-            case ast.Attribute(value=tensor, attr="device"):
-                known = value(tensor, call)
-                if objects.is_tensor(known) or (known is MISSING and text_of(tensor) != "self"):
-                    return list(self._roots(tensor, place, (), depth - 1))
-            case ast.Name(id=name):
-                line = place.statement.lineno if place.statement is not None else call.line
-                origin = find_origin(name, call.scope, line, place.statement)  # type: ignore[arg-type]
-                if origin.value is not None and isinstance(origin.statement, ast.stmt):
-                    return self._of_its_device(origin.value, _Place(call, origin.statement), depth - 1)
-                if origin.kind == "argument" and isinstance(call, Returned) and name in call.passed:
-                    there = _Place(call.caller, _statement_with(call))
-                    return self._of_its_device(call.passed[name], there, depth - 1)
-        return []
 
 
 def _each_once(roots: Iterable[Provenance]) -> list[Provenance]:
@@ -346,27 +231,14 @@ def _each_once(roots: Iterable[Provenance]) -> list[Provenance]:
     return list(by_place.values())
 
 
+def _told_apart(step: Any) -> object:
+    """Return what tells a step of a path from others, without hashing what a program may have made."""
+    return step if type(step) in (str, int) else id(step)
+
+
 def _text(root: Provenance) -> str:
     return text_of(root.origin.value) if root.origin.value is not None else ""
 
 
 def _column(root: Provenance) -> int:
     return getattr(root.origin.value, "col_offset", 0)
-
-
-def _is_a_dtype(node: ast.expr, call: Call) -> bool:
-    known = value(node, call)
-    kind = type(known)
-    return (classes.module(kind), classes.name(kind)) == ("torch", "dtype") or text_of(node).endswith("dtype")
-
-
-def _statement_with(call: Returned) -> ast.stmt | None:
-    """Return the statement in the caller's code that made a call."""
-    best = None
-    for node in ast.walk(call.caller.scope) if call.caller.scope is not None else ():
-        is_one = isinstance(node, ast.stmt) and not isinstance(
-            node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-        )
-        if is_one and any(inner is call.written for inner in ast.walk(node)):
-            best = node
-    return best  # type: ignore[return-value]

@@ -8,7 +8,7 @@ from samedevice.introspect import classes, objects
 from samedevice.introspect.expressions import text_of
 from samedevice.introspect.frames import Call, scope
 from samedevice.introspect.namespaces import globals_of
-from samedevice.introspect.origins import called
+from samedevice.introspect.origins import called, decided_by
 from samedevice.introspect.values import value
 from samedevice.placement.holders import Holder
 
@@ -106,6 +106,10 @@ def is_updated(evidence: Evidence, holder: Holder) -> bool:
 def _target(node: ast.AST) -> str:
     """Return what a statement writes to, given what was there before; "" for any other statement."""
     match node:
+        case ast.Assign(targets=[target], value=ast.Call(func=ast.Attribute(value=old)) as move) if decided_by(
+            called(move)
+        ) in ("move", "argument") and text_of(old) == text_of(target):
+            return ""  # it is only moved
         case ast.Assign(targets=[target], value=new) if ast.unparse(target) in ast.unparse(new):
             return ast.unparse(target)
         case ast.AugAssign(target=target) | ast.Assign(targets=[ast.Subscript(value=target)]):

@@ -154,13 +154,17 @@ def _replaced(candidate: Candidate, new: Iterable[tuple[ast.expr, str]], instead
 
 
 def _buffers(siblings: Iterable[Candidate]) -> str:
-    """Write the lines that make buffers of plain attributes of `self`; "" for what a module learns."""
+    """Write the lines that make buffers of plain attributes of `self`; "" for what a module learns.
+
+    A plain attribute was in no checkpoint, so the buffer is in none: old ones load as before.
+    """
     names = dict.fromkeys(
         each.node.attr
         for each in siblings
         if isinstance(each.node, ast.Attribute) and each.expression == f"self.{each.node.attr}"
     )
-    return "\n".join(f'self.register_buffer("{name}", ...)' for name in names if not _LEARNED.search(name))
+    kept = (name for name in names if not _LEARNED.search(name))
+    return "\n".join(f'self.register_buffer("{name}", ..., persistent=False)' for name in kept)
 
 
 def _created_on(call: str, device: str) -> str:
