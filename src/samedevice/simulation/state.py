@@ -64,14 +64,15 @@ class State:
     """What one simulation remembers; each attribute is used by the file that its comment names."""
 
     def __init__(
-        self, installed: "list[GpuType] | None" = None, from_cpu: bool = False, session: Session | None = None
+        self, models: "list[GpuType] | None" = None, from_cpu: bool = False, session: Session | None = None
     ) -> None:
         # tensor/dtensor.py and patches/dynamo.py
         self.session = session
         # The doctor, which does not import this, looks here: what ran when the simulation began, and where in it
         self.begun_at: list[tuple[CodeType, int]] = []
         # device/devices.py
-        self.installed = installed or []  # the models of all GPUs, those that CUDA_VISIBLE_DEVICES hides included
+        self.models = models or []  # of all GPUs, those that CUDA_VISIBLE_DEVICES hides included
+        self.installed = len(self.models)  # how many these are
         self.types: list[GpuType] = []  # the models of those that can be seen
         self.gpus: list[torch.device] = []
         self.present = {torch.device("cpu")}  # where a tensor may be: dispatch looks here at every operator
@@ -139,10 +140,10 @@ class State:
 now = State()  # without GPUs, until a simulation starts
 
 
-def begin(installed: "list[GpuType]", from_cpu: bool, session: Session) -> None:
+def begin(models: "list[GpuType]", from_cpu: bool, session: Session) -> None:
     """Forget the last simulation: one of these GPUs starts."""
     global now
-    now = State(installed, from_cpu, session)
+    now = State(models, from_cpu, session)
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         now.begun_at.append((frame.f_code, frame.f_lasti))

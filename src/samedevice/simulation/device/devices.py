@@ -61,13 +61,13 @@ def gpus() -> list[torch.device]:
     """
     now = state.now
     if not (now.used or now.asked or now.forked):
-        _see(_visible(len(now.installed)))
+        _see(_visible(now.installed))
     return list(now.gpus)
 
 
 def installed() -> int:
     """How many GPUs are simulated, those that CUDA_VISIBLE_DEVICES hides included."""
-    return len(state.now.installed)
+    return state.now.installed
 
 
 def type_of(index: int) -> GpuType:
@@ -78,12 +78,12 @@ def type_of(index: int) -> GpuType:
 
 def power_on() -> None:
     """Make the GPUs that the simulation has, of which CUDA_VISIBLE_DEVICES hides some, as CUDA does."""
-    _see(_visible(len(state.now.installed)))
+    _see(_visible(state.now.installed))
 
 
 def _see(visible: list[int]) -> None:
     now = state.now
-    now.types = [now.installed[index] for index in visible]
+    now.types = [now.models[index] for index in visible]
     if len(now.gpus) != len(visible):
         _made.extend(torch.device("cuda", index) for index in range(len(_made), len(visible)))
         now.gpus = _made[: len(visible)]

@@ -74,7 +74,7 @@ class _Beginning:
 
 def _named_devices() -> int | list[str]:
     """What the simulation was started with."""
-    types = state.now.installed
+    types = state.now.models
     return len(types) if UNNAMED in types else [kind.name for kind in types]
 
 
