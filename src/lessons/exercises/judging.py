@@ -83,7 +83,8 @@ def _failure(error: BaseException, file: str) -> str:
     """Return an error as Python shows it, below the reader's line; of an exercise's own refusal, the sentence alone."""
     lines = [line for line in str(error).splitlines() if line.strip()] or ["(no message)"]
     quoted = lines[0].startswith("Caught ")  # by another thread or process: the last line is what was raised there
-    begin, said = "This fails:", lines[-1] if quoted else f"{type(error).__name__}: {lines[0]}"
+    message = " ".join(line.strip() for line in lines[:2]) if lines[0].endswith(":") else lines[0]
+    begin, said = "This fails:", lines[-1] if quoted else f"{type(error).__name__}: {message}"
     if isinstance(error, RefusedError):
         begin, said = "The exercise does not allow this:", said.partition(": ")[2]
     return "\n".join([f"Not right yet. {begin}", *_own_line(error.__traceback__, file), said])
