@@ -47,6 +47,7 @@ def simulated() -> Iterator[None]:
         torch.nested.nested_tensor([torch.zeros(2, device="cuda")])
         torch.jit.script(torch.nn.Linear(1, 1))
         torch.nn.Parameter(torch.zeros(1, device="cuda"))
+        torch.func.vmap(torch.sin)(torch.zeros(1, device="cuda"))
         yield
 
 

@@ -296,6 +296,7 @@ class _Session:
         )
         saved_numbers.start()
         library.start()
+        functorch.start(self.replace)
         composite_kernels.replace(batched_gradients.kernels(), "Batched")
         composite_kernels.replace(composite.kernels_in_func(), "FuncTorchDynamicLayerFrontMode")
         state.now.before_nested.append(nested_gradients.start)

@@ -37,6 +37,12 @@ class Session(Protocol):
         """Return a context in which torch has its own functions and attributes."""
 
 
+def prepare(waiting: list[Callable[[], None]]) -> None:
+    """Put in place what waits for the first tensor of a kind."""
+    while waiting:
+        waiting.pop()()
+
+
 class Met:
     """The kinds of tensors that a simulation met and that need more work. See Note [Latches] in tensor/wrapping.py."""
 
@@ -112,6 +118,8 @@ class State:
         self.before_complex: list[Callable[[], None]] = []  # and before the first complex tensor
         # tensor/transfers.py and rules/judgement.py: who is told of each copy from one device to another
         self.on_copy: list[Callable[[torch.Tensor, torch.device], None]] = []
+        # tensor/functorch.py: what is put in place before the first tensor of PyTorch's own class that C++ wraps
+        self.before_wrapped: list[Callable[[], None]] = []
         # tensor/fake.py
         self.met_fakes = False  # whether C++ was told of a GPU's fake tensor
         # patches/read_first.py

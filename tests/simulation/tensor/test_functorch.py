@@ -412,3 +412,38 @@ def test_a_gradient_that_is_wrapped_does_not_go_from_one_gpu_to_another(two_gpus
     x = gpu(3).to("cuda:1")
     assert str(vjp(away, x)[1](gpu(3).to("cuda:0"))[0].device) == "cuda:1"
     assert str(grad(lambda x: x.cpu().to("cuda:0").sum())(x).device) == "cuda:1"
+
+
+LEVELS: dict[str, Callable[[Any], Any]] = {
+    "vmap": lambda ask: vmap(ask)(torch.ones(2)),
+    "grad": lambda ask: grad(lambda x: (ask(x), x.sum())[1])(torch.ones(2)),
+    "jvp": lambda ask: jvp(ask, (torch.ones(2),), (torch.ones(2),)),
+    "functionalize": lambda ask: torch.func.functionalize(ask)(torch.ones(2)),
+}
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_simulation_that_starts_where_tensors_are_wrapped_knows_where_they_are(level: str) -> None:
+    seen = []
+
+    def ask(x: torch.Tensor) -> torch.Tensor:
+        with simulate_cuda(2):
+            seen.append((x.device.type, x.cuda().device.type, x.is_cuda, x.cuda().is_cuda))
+        return x
+
+    LEVELS[level](ask)
+    assert seen == [("cpu", "cuda", False, True)]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_wrapped_tensors_are_known_from_the_first_level_on(level: str) -> None:
+    seen = []
+
+    def ask(x: torch.Tensor) -> torch.Tensor:
+        seen.append((str(x.cuda(1).device), x.cuda(1).is_cuda, x.device.type, x.is_cpu))
+        return x
+
+    with simulate_cuda(2):
+        assert "device" not in vars(torch.Tensor)  # PyTorch's own, which is read faster, serves until then
+        LEVELS[level](ask)
+    assert seen == [("cuda:1", True, "cpu", True)]

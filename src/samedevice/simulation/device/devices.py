@@ -4,6 +4,7 @@ Everything else in the simulation asks here. The rules are c10/core/Device.h (a 
 c10/cuda/CUDAFunctions.cpp (the current device belongs to the thread; an ordinal is checked when it is used).
 """
 
+import functools
 import numbers
 import os
 from typing import Any, NoReturn
@@ -14,7 +15,7 @@ from torch.types import Device
 from samedevice.gpu_types import UNNAMED, GpuType
 from samedevice.simulation import state
 from samedevice.simulation.class_stand_ins import Face, face
-from samedevice.simulation.stand_ins import overridden
+from samedevice.simulation.stand_ins import modes_are_asked, overridden
 
 CPU = torch.device("cpu")
 
@@ -108,6 +109,8 @@ def _visible(devices: int) -> list[int]:
 def use() -> None:
     """What CUDA does on first contact: refuse in a forked child, refuse without a GPU."""
     now = state.now
+    if now.used and now.gpus and not now.forked:
+        return
     if now.forked:
         _lazy_init()  # PyTorch's own, which refuses
     if not now.installed:
@@ -213,11 +216,16 @@ def is_index(device: Device) -> bool:
 
 def resolve(device: Device) -> torch.device:
     """The device that a request means: "cuda", 1, torch.device("cuda:1"), "cpu"; "cuda" is the current one."""
-    if type(device) is not str and type(device) is not _torch_device and is_index(device):
+    if type(device) is _torch_device:
+        asked = device
+    elif type(device) is str:
+        asked = _parsed(device)
+    elif is_index(device):
         if device < 0:
             raise RuntimeError("Device index must not be negative")  # torch/csrc/utils/python_arg_parser.h, toDevice
         return gpu(int(device))
-    asked = device if isinstance(device, torch.device) else torch.device(device)
+    else:
+        asked = torch.device(device)
     if asked.type == "cuda":
         return gpu(current() if asked.index is None else asked.index)
     return CPU if asked.type == "cpu" else asked
@@ -228,7 +236,7 @@ def device_of(tensor: torch.Tensor) -> torch.device:
     device: torch.device | None = getattr(tensor, "_samedevice_device", None)
     if device is not None:
         return device
-    if overridden(tensor):
+    if modes_are_asked() or (type(tensor) is not torch.Tensor and overridden(tensor)):
         with torch._C.DisableTorchFunction():  # the program has not asked, so nothing of its own is called
             device = tensor.device
     else:
@@ -237,6 +245,7 @@ def device_of(tensor: torch.Tensor) -> torch.device:
 
 
 _torch_device = torch.device
+_parsed = functools.lru_cache(_torch_device)  # of a name
 
 
 class _DeviceFace(Face):

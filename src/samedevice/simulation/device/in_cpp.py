@@ -7,13 +7,19 @@ has some for meta devices, which may have a number, and no program gives them on
 
 import torch
 
+from samedevice.simulation import state
 from samedevice.simulation.device import devices
 
 _LAST = 127  # c10/core/Device.h: the number of a device is an int8
 
+told_any = False  # whether C++ was told of any in this process: a tensor for which it was may outlive its simulation
+
 
 def for_cpp(gpu: torch.device) -> torch.device:
     """What C++ is told in the place of this GPU."""
+    global told_any
+    told_any = True
+    state.prepare(state.now.before_wrapped)
     return torch.device("meta", _LAST - gpu.index)
 
 

@@ -28,6 +28,7 @@ _backward = BackwardCFunction.apply
 _backward_boxed: Any = getattr(BackwardCFunction, "apply_boxed", None)  # since torch 2.13
 _register_hook_of_node = _HookMixin._register_hook
 _swap_tensors = torch.utils.swap_tensors
+_weak, _Tensor, _Parameter = weakref.ref, torch.Tensor, torch.nn.Parameter  # read at each gradient
 
 # The part of a type in an error (errors.type_in_errors) that is the CPU's.
 _MODIFIED = re.compile(r"(?<=has been modified by an inplace operation: \[)(torch\.|CPU)")
@@ -49,8 +50,19 @@ def replacements() -> Iterator[tuple[object, str, object]]:
 
 def _get_grad(self: torch.Tensor) -> Any:
     gradient: Any = _read_grad(self)
-    if gradient is None or not isinstance(gradient, torch.Tensor):
-        return gradient  # None, or what overrides this returns
+    if gradient is None:
+        return None
+    kind = type(gradient)
+    if kind is _Tensor:
+        if type(self) is _Parameter or type(self) is _Tensor:
+            gradient._samedevice_owner = _weak(self)
+            return gradient
+    elif kind is classes.simulated:
+        if gradient._samedevice_device is getattr(self, "_samedevice_device", None):
+            gradient._samedevice_owner = _weak(self)
+            return gradient
+    elif not isinstance(gradient, torch.Tensor):
+        return gradient  # what overrides this returns
     if isinstance(self, SimulatedTensor):
         if type(gradient) is torch.Tensor and not hasattr(gradient, LEFT_BEHIND):
             gradient = _put_there(gradient, self.device)
@@ -58,7 +70,7 @@ def _get_grad(self: torch.Tensor) -> Any:
     elif _belongs_to_the_cpu(gradient):
         gradient = ownership.plain(gradient.cpu())
         _write_grad(self, gradient)
-    gradient._samedevice_owner = weakref.ref(self)  # transfers.py puts it back when `x.grad.data = y` moves it
+    gradient._samedevice_owner = _weak(self)  # transfers.py puts it back when `x.grad.data = y` moves it
     return gradient
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 
+from samedevice.simulation import state
 from samedevice.simulation.device.devices import CPU, device_of
 
 _Groups = dict[tuple[torch.device, torch.dtype], tuple[list[list[Any]], list[int]]]
@@ -41,9 +42,12 @@ def group_tensors_by_device_and_dtype(lists: Sequence[Sequence[Any]], with_indic
 
 
 def _are_at(place: torch.device, lists: Sequence[Sequence[Any]]) -> bool:
+    plain = torch.Tensor if place is CPU and state.now.before_wrapped else None  # of this class C++ knows the device
     for tensors in lists:
         for x in tensors:
-            if x is not None and device_of(x) is not place:
+            if x is None or (type(x) is plain and x.is_cpu):
+                continue
+            if device_of(x) is not place:
                 return False
     return True
 

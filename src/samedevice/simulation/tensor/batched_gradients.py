@@ -13,6 +13,8 @@ from typing import Any
 
 import torch
 
+from samedevice.simulation import state
+
 _aten = torch.ops.aten
 _BATCHED = torch._C._dispatch_key_parse("Batched")
 _add_batch_dim, _remove_batch_dim = torch._add_batch_dim, torch._remove_batch_dim
@@ -38,6 +40,7 @@ def kernels() -> Iterator[tuple[str, Callable[..., torch.Tensor]]]:
 def _begin() -> int:
     global running
     running += 1
+    state.prepare(state.now.before_wrapped)
     return int(_increment())
 
 

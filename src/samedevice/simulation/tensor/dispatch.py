@@ -109,7 +109,16 @@ def dispatch(cls: Any, func: Overload, types: Types, args: Arguments = (), kwarg
         if operator.keeps_kind and result.dtype in wrapping.REAL and not result.is_inference():
             return wrap_new(result, device)
         return wrap(result, device)
+    kind = type(result)
+    if (kind is tuple or kind is list) and operator.keeps_kind and not operator.resizes:
+        return kind([_wrapped_one(x, device) if type(x) is torch.Tensor else x for x in result])
     return _wrapped(operator, result, args, device)
+
+
+def _wrapped_one(result: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """Wrap one of several that an operator computed from usual tensors on this GPU."""
+    is_usual = result.dtype in wrapping.REAL and not result.is_inference()
+    return wrap_new(result, device) if is_usual else wrap(result, device)
 
 
 def _dispatch(
@@ -264,7 +273,7 @@ def _count_versions(tensors: Any) -> None:
     For an operator on a single tensor, autograd does so.
     """
     torch.autograd.graph.increment_version(tensors)  # it leaves out those that have none
-    if not in_inference_mode():
+    if state.now.met.inference and not in_inference_mode():
         for tensor in tensors:
             _refuse_writing(tensor)
 
@@ -340,7 +349,7 @@ def _shared_device(args: Arguments, kwargs: Keywords | None) -> torch.device | N
                 shared = device
         elif kind is list or kind is tuple:
             for item in arg:
-                if isinstance(item, torch.Tensor):
+                if type(item) is simulated or isinstance(item, torch.Tensor):
                     device = getattr(item, "_samedevice_device", CPU)
                     if device is not shared:
                         if shared is not None:

@@ -27,6 +27,9 @@ from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 
 _LIKE = ("empty_like", "full_like", "ones_like", "rand_like", "randint_like", "randn_like", "zeros_like")
 _NEW = ("new", "new_empty", "new_empty_strided", "new_full", "new_ones", "new_tensor", "new_zeros")
+# What a factory is usually given. A list may hold tensors, which PyTorch's own function reads.
+_USUAL, _USUAL_KEYWORDS = frozenset((bool, int, float, list, tuple, torch.Size)), frozenset(("dtype", "requires_grad"))
+_NAMES, _CPU = (str, torch.device), ("cpu", CPU)
 _makers: dict[Any, Callable[..., torch.Tensor]] = {}
 
 
@@ -69,53 +72,90 @@ def _places() -> list[tuple[Any, str]]:
 @functools.cache  # by what it stands for: a second simulation starts the faster
 def _factory(original: Any, name: str) -> Any:
     is_sparse = name.startswith("sparse_")
-    may_be_array = name in making.MADE_FROM_DATA
+    is_usual = not is_sparse and not name.startswith("rand") and name != "normal"
 
     @functools.wraps(original)
     def factory(*args: Any, device: Device = None, pin_memory: Any = False, **kwargs: Any) -> torch.Tensor:
-        if modes_are_asked() and _programs_ask():
-            named = making.given(device=device, pin_memory=pin_memory)
-            return torch.overrides.handle_torch_function(stand_in(original, factory), (), *args, **named, **kwargs)
-        if may_be_array and args and type(args[0]) is not list and cuda_array.is_like(args[0]):
-            home = torch.get_default_device() if device is None and _has_default_device() else device
-            return cuda_array.make(args[0], home, pin_memory, copies=name == "tensor", **kwargs)
-        if device is None and state.now.default_type is not None and name != "asarray":  # it asks for no default type
-            device = _of_default_type(args, kwargs)
-        if pin_memory is not False:
-            named = kwargs if device is None else kwargs | {"device": device}
-            if pin_memory is not True:
-                return original(*args, pin_memory=pin_memory, **named)  # PyTorch refuses this
-            return _made_pinned(factory, name, is_sparse, args, named)
-        if name in ("linspace", "logspace"):
-            args = tuple(x.item() if isinstance(x, SimulatedTensor) else x for x in args)  # RangeFactories.cpp
-        met = is_sparse and any(isinstance(x, SimulatedTensor) for x in (*args, *kwargs.values()))
-        if device is None and met and not _has_default_device():
-            args, kwargs = sparse.parts(args, kwargs, _layout(name, kwargs), None)
-        generator = kwargs.get("generator")
-        if device is None and any(type(x) is torch.Tensor for x in args):
-            return making.made_on_cpu(original, args, kwargs, CPU)
-        if device is None and (
-            generator is None or any(isinstance(x, torch.Tensor) for x in (*args, *kwargs.values()))
-        ):
-            made: torch.Tensor = original(*args, **kwargs)  # a default device comes back by _under_default_device
-            return ownership.owned(made) if functorch.is_wrapped(made) else made
-        if device is None:
-            device = torch.get_default_device()
-        try:
-            named, device = device, resolve(device)
-        except TypeError:  # a bool, a list
-            return original(*args, device=device, **kwargs)  # PyTorch refuses this
-        if (
-            device.type == "cuda"
-            or met
-            or isinstance(kwargs.get("out"), SimulatedTensor)
-            or (name in making.MADE_FROM_DATA and args and isinstance(args[0], SimulatedTensor))
-        ):
-            return make(device, args, kwargs, named)
-        return making.made_on_cpu(original, args, kwargs | {"device": device}, device)
+        if is_usual and pin_memory is False and not modes_are_asked() and _are_usual(args, kwargs):
+            made = _of_numbers(original, args, device, kwargs)
+            if made is not None:
+                return made
+        return _made(original, name, factory, args, device, pin_memory, kwargs)
 
-    make = _makers[original] = functools.partial(_make, original, name, is_sparse)
+    _makers[original] = functools.partial(_make, original, name, is_sparse)
     return factory
+
+
+def _are_usual(args: Arguments, kwargs: Keywords) -> bool:
+    """Whether a factory is given nothing but numbers, lists, a dtype and requires_grad: no tensor but in a list."""
+    for arg in args:
+        if type(arg) not in _USUAL:
+            return False
+    return (not kwargs or kwargs.keys() <= _USUAL_KEYWORDS) and bool(state.now.before_wrapped)
+
+
+def _of_numbers(original: Any, args: Arguments, device: Device, kwargs: Keywords) -> torch.Tensor | None:
+    """What a factory makes of its usual arguments, on the CPU or on a GPU; None where more has to be looked at."""
+    made: torch.Tensor
+    if device is None:
+        if state.now.default_type is not None:
+            return None
+        made = original(*args, **kwargs)
+        return made
+    if type(device) not in _NAMES:
+        return None
+    if device in _CPU:
+        made = original(*args, device=device, **kwargs)
+        return made
+    home = resolve(device)
+    if home.type != "cuda" or "requires_grad" in kwargs or dispatch_modes.now():
+        return None
+    return making.made_on(original, home, *args, **kwargs)
+
+
+def _made(
+    original: Any, name: str, factory: Any, args: Arguments, device: Device, pin_memory: Any, kwargs: Keywords
+) -> torch.Tensor:
+    """What a factory makes of any arguments."""
+    is_sparse = name.startswith("sparse_")
+    if modes_are_asked() and _programs_ask():
+        named = making.given(device=device, pin_memory=pin_memory)
+        return torch.overrides.handle_torch_function(stand_in(original, factory), (), *args, **named, **kwargs)
+    if name in making.MADE_FROM_DATA and args and type(args[0]) is not list and cuda_array.is_like(args[0]):
+        home = torch.get_default_device() if device is None and _has_default_device() else device
+        return cuda_array.make(args[0], home, pin_memory, copies=name == "tensor", **kwargs)
+    if device is None and state.now.default_type is not None and name != "asarray":  # it asks for no default type
+        device = _of_default_type(args, kwargs)
+    if pin_memory is not False:
+        named = kwargs if device is None else kwargs | {"device": device}
+        if pin_memory is not True:
+            return original(*args, pin_memory=pin_memory, **named)  # PyTorch refuses this
+        return _made_pinned(factory, name, is_sparse, args, named)
+    if name in ("linspace", "logspace"):
+        args = tuple(x.item() if isinstance(x, SimulatedTensor) else x for x in args)  # RangeFactories.cpp
+    met = is_sparse and any(isinstance(x, SimulatedTensor) for x in (*args, *kwargs.values()))
+    if device is None and met and not _has_default_device():
+        args, kwargs = sparse.parts(args, kwargs, _layout(name, kwargs), None)
+    generator = kwargs.get("generator")
+    if device is None and any(type(x) is torch.Tensor for x in args):
+        return making.made_on_cpu(original, args, kwargs, CPU)
+    if device is None and (generator is None or any(isinstance(x, torch.Tensor) for x in (*args, *kwargs.values()))):
+        made: torch.Tensor = original(*args, **kwargs)  # a default device comes back by _under_default_device
+        return ownership.owned(made) if functorch.is_wrapped(made) else made
+    if device is None:
+        device = torch.get_default_device()
+    try:
+        named, device = device, resolve(device)
+    except TypeError:  # a bool, a list
+        return original(*args, device=device, **kwargs)  # PyTorch refuses this
+    if (
+        device.type == "cuda"
+        or met
+        or isinstance(kwargs.get("out"), SimulatedTensor)
+        or (name in making.MADE_FROM_DATA and args and isinstance(args[0], SimulatedTensor))
+    ):
+        return _makers[original](device, args, kwargs, named)
+    return making.made_on_cpu(original, args, kwargs | {"device": device}, device)
 
 
 def _make(

@@ -58,7 +58,7 @@ def made_on(original: Any, device: torch.device, *args: Any, **kwargs: Any) -> t
     if device.type == "cuda":
         _refuse_large(original, device, args, kwargs)
     try:
-        if generators.is_of_another_type(kwargs.get("generator"), device):
+        if "generator" in kwargs and generators.is_of_another_type(kwargs["generator"], device):
             made = unless_drawn(original, args, kwargs | {"device": "cpu"}, device)
         elif name.startswith("rand") or name == "normal":
             with generators.of(device, kwargs.get("generator")):

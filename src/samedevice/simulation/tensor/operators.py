@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from samedevice.simulation.calls import Overload
-from samedevice.simulation.rules import dtype_refusals, growth
+from samedevice.simulation.rules import dtype_refusals, growth, half_products
 
 _aten = torch.ops.aten
 
@@ -18,14 +18,19 @@ _FASTER: dict[Any, Callable[..., Any]] = {
     _aten._log_softmax_backward_data.default: torch._log_softmax_backward_data,
     _aten._softmax.default: torch._softmax,
     _aten._softmax_backward_data.default: torch._softmax_backward_data,
+    _aten._foreach_mul_.Tensor: lambda tensors, other: torch._foreach_mul_(tensors, other) and None,
     _aten.addmm.default: torch.addmm,
+    _aten._foreach_norm.Scalar: torch._foreach_norm,
     _aten.bmm.default: torch.bmm,
+    _aten.cat.default: torch.cat,
     _aten.clone.default: torch.clone,
     _aten.detach.default: torch.Tensor.detach,
     _aten.expand.default: torch.Tensor.expand,
+    _aten.linalg_vector_norm.default: torch.linalg.vector_norm,
     _aten.mm.default: torch.mm,
     _aten.mul.Tensor: torch.mul,
     _aten.relu.default: torch.relu,
+    _aten.stack.default: torch.stack,
     _aten.sum.dim_IntList: torch.sum,
     _aten.t.default: torch.Tensor.t,
     _aten.transpose.int: torch.transpose,
@@ -56,7 +61,8 @@ class Operator:
         self.overload = overload
         # What computes it on the CPU: PyTorch's own function, where another stands in for what a program calls.
         own = getattr(overload._op, "__wrapped__", overload._op)
-        self.function: Callable[..., Any] = _FASTER.get(overload, own)
+        function: Callable[..., Any] = _FASTER.get(overload, own)
+        self.function = half_products.in_float32(function) if overload in half_products.PRODUCTS else function
         # Whether its result is a view of the kind of tensor that it is given.
         self.is_view = bool(overload.is_view) and "dtype" not in arguments and not _OTHER_KIND.search(name)
         # Whether its result is strided and not nested if its tensors are so.

@@ -21,6 +21,7 @@ _grad = torch.Tensor.grad
 _data = torch.Tensor.data
 _make_subclass = torch.Tensor._make_subclass
 _register_hook = torch.Tensor.register_hook
+_require_grad = torch.Tensor.requires_grad_
 _set_version = torch._C._autograd._unsafe_set_version_counter
 
 # Set on a gradient that is not where its tensor is: the tensor moved without it.
@@ -44,7 +45,8 @@ def _exchange(tensor: torch.Tensor, new: torch.Tensor) -> None:
     hooks = tensor._backward_hooks, tensor._post_accumulate_grad_hooks
     place = device_of(tensor)
     before = _switch(tensor, device_of(new))
-    tensor._backward_hooks, tensor._post_accumulate_grad_hooks = hooks
+    if hooks != (None, None):
+        tensor._backward_hooks, tensor._post_accumulate_grad_hooks = hooks
     if gradient is not None:
         _grad.__set__(tensor, gradient)
         gradient._samedevice_owner = weakref.ref(tensor)  # as when it is read, but the simulation may have ended
@@ -73,7 +75,8 @@ def _switch(tensor: torch.Tensor, device: torch.device) -> Any:
         other = _make_subclass(kind, unwrap(tensor))
     else:
         other = wrap(unwrap(tensor), CPU)
-    other.requires_grad_(tensor.requires_grad)
+    if tensor.requires_grad:
+        _require_grad(other)
     if not tensor.is_inference() and not other.is_inference():
         _set_version((other,), (tensor._version,))
     torch._C._swap_tensor_impl(tensor, other)

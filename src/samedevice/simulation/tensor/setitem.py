@@ -10,13 +10,19 @@ from typing import Any
 
 import torch
 
+from samedevice.simulation import state
 from samedevice.simulation.device import dispatch_modes
 from samedevice.simulation.device.devices import CPU, device_of
-from samedevice.simulation.stand_ins import overridden
+from samedevice.simulation.rules.tensor_iterator import NUMBERS
+from samedevice.simulation.stand_ins import modes_are_asked, overridden
+from samedevice.simulation.tensor import classes
+from samedevice.simulation.tensor.at_once import nobody_watches
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 from samedevice.simulation.tensor.transfers import move
+from samedevice.simulation.tensor.wrapping import below
 
 _setitem = torch.Tensor.__setitem__
+_requires_grad = torch.Tensor.requires_grad.__get__
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
@@ -25,15 +31,24 @@ def replacements() -> Iterator[tuple[object, str, object]]:
 
 @functools.wraps(_setitem)
 def setitem(self: torch.Tensor, index: Any, value: Any) -> None:
+    is_of_a_view = type(index) is int or _is_of_a_view(index)
+    if is_of_a_view and _are_of_the_cpu(self, value):
+        return _setitem(self, index, value)
+    if is_of_a_view and _copies_at_once(self, value):
+        try:
+            with below():  # not by call_below, which lets nobody count versions
+                return _setitem(self, index, value)
+        except (IndexError, RuntimeError, TypeError, ValueError):
+            pass  # below, for what CUDA says
     if overridden(self) or (isinstance(value, torch.Tensor) and overridden(value)):
         return _setitem(self, index, value)
-    if isinstance(value, torch.Tensor) and value.requires_grad and _is_of_a_view(index):
+    if is_of_a_view and isinstance(value, torch.Tensor) and value.requires_grad:
         # A copy into a view; by tensors it is another operator. ATen/TensorIndexing.h, copy_to, has a third for a
         # number, fill_, if it is on the CPU: there a GPU's is given a dimension, which is cut again.
         number = value.dim() == 0 and isinstance(value, SimulatedTensor)
         value = move(value, device_of(self))
         value = value.unsqueeze(0) if number else value
-    if not _is_of_a_view(index):
+    if not is_of_a_view:
         index, value = _apart(self, index, value)
     try:
         _setitem(self, index, value)
@@ -42,6 +57,36 @@ def setitem(self: torch.Tensor, index: Any, value: Any) -> None:
         if refused and isinstance(self, SimulatedTensor):
             raise TypeError(f"{refused[1]}torch.cuda.{refused[2]}") from None
         raise
+
+
+def _are_of_the_cpu(self: torch.Tensor, value: Any) -> bool:
+    """Whether these are a tensor of the CPU and what is beside it, of which nobody overrides a function."""
+    kind = type(value)
+    return bool(
+        type(self) is torch.Tensor
+        and (kind is torch.Tensor or kind in NUMBERS)
+        and state.now.before_wrapped
+        and not modes_are_asked()
+    )
+
+
+def _copies_at_once(self: torch.Tensor, value: Any) -> bool:
+    """Whether nobody sees by which operators `value`, wherever it is, is copied into a view of `self`."""
+    now = state.now
+    if not nobody_watches(now):
+        return False
+    has_gradient = torch.is_grad_enabled()
+    for tensor in (self, value):
+        kind = type(tensor)
+        if kind is classes.simulated:
+            if tensor._samedevice_device not in now.present or (has_gradient and _requires_grad(tensor)):
+                return False
+        elif kind is torch.Tensor:
+            if has_gradient and tensor.requires_grad:
+                return False
+        elif tensor is self or kind not in NUMBERS:
+            return False
+    return True
 
 
 def _parts(index: Any) -> tuple[Any, ...]:

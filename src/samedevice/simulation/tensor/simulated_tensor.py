@@ -19,7 +19,7 @@ from samedevice.simulation.device import dispatch_modes, sync_debug
 from samedevice.simulation.device.devices import CPU
 from samedevice.simulation.rules import errors, layout_kinds
 from samedevice.simulation.stand_ins import modes_are_asked
-from samedevice.simulation.tensor import classes, dispatch, reshaping
+from samedevice.simulation.tensor import at_once, classes, dispatch, reshaping
 from samedevice.simulation.tensor.told_to_modes import told, told_getter, told_without_class
 from samedevice.simulation.tensor.wrapping import below, unwrap, wrap
 
@@ -212,3 +212,5 @@ class PassedOn(SimulatedTensor):
 
 classes.register(SimulatedTensor, PassedOn)
 stand_ins.register(classes.simulated)
+for _name in ("item", "__float__", "__int__", "__bool__"):  # of no other twin: a class of a program may have its own
+    setattr(classes.simulated, _name, at_once.reading(_name))

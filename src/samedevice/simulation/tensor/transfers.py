@@ -26,6 +26,7 @@ from samedevice.simulation.tensor import (
     nested_gradients,
 )
 from samedevice.simulation.tensor.classes import (
+    Twin,
     dispatches_itself,
     holds_tensors,
     is_jagged,
@@ -35,7 +36,7 @@ from samedevice.simulation.tensor.classes import (
 from samedevice.simulation.tensor.method_arguments import arguments_first, subclasses_first
 from samedevice.simulation.tensor.set_data import exchange, moved_after
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
-from samedevice.simulation.tensor.wrapping import pass_on, unwrap, wrap
+from samedevice.simulation.tensor.wrapping import call_below, overrides_nothing, pass_on, unwrap, wrap
 
 _to, _cpu = torch.Tensor.to, torch.Tensor.cpu
 _type = torch.Tensor.type
@@ -44,6 +45,9 @@ _type_as = torch.Tensor.type_as
 _record_stream = torch.Tensor.record_stream
 _data = torch.Tensor.data
 _parse_to = torch._C._nn._parse_to
+_device = type(CPU)  # in a simulation another class stands for torch.device
+_CPU, _NO_MORE = (CPU, "cpu"), (None, False)
+_NOTHING: dict[str, Any] = {}
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:
@@ -121,6 +125,12 @@ def move(
         if dtype is None and memory_format in (None, torch.preserve_format):
             return tensor
         return _to(tensor, tensor.dtype if dtype is None else dtype, memory_format=memory_format)
+    if _is_usual(tensor) and device.type in ("cuda", "cpu") and not tensor.is_meta:
+        if torch.is_grad_enabled() and tensor.requires_grad:
+            return _ToCopy.apply(tensor, device, dtype, memory_format, non_blocking)
+        if state.now.sync_debug_level or state.now.on_copy or dispatch_modes.now():
+            return _ToCopy.forward(tensor, device, dtype, memory_format, non_blocking)
+        return _copied_as_usual(tensor, device, dtype, memory_format)
     if batched_gradients.is_batched(tensor):
         return batched_gradients.beneath(lambda held: move(held, device, dtype, memory_format), tensor)
     if _holds_parts(type(tensor)) and device.type in ("cuda", "cpu"):
@@ -140,9 +150,29 @@ def move(
     return _ToCopy.forward(tensor, device, dtype, memory_format, non_blocking)
 
 
+def _is_plain(tensor: torch.Tensor) -> bool:
+    """Whether PyTorch's own functions know where a tensor is: it is of one of its classes, and nothing was wrapped."""
+    kind = type(tensor)
+    return bool((kind is torch.Tensor or kind is torch.nn.Parameter) and state.now.before_wrapped)
+
+
+def _is_usual(tensor: torch.Tensor) -> bool:
+    """Whether a tensor is of one of PyTorch's two common classes, and nothing was wrapped around another tensor yet."""
+    now, kind = state.now, type(tensor)
+    return bool(
+        (kind is torch.Tensor or kind is torch.nn.Parameter or overrides_nothing(kind))
+        and now.before_wrapped
+        and not now.met_unusual
+        and not now.forked
+        and forward_ad._current_level < 0
+    )
+
+
 def _copied(
     tensor: torch.Tensor, device: torch.device, dtype: torch.dtype | None, memory_format: torch.memory_format | None
 ) -> torch.Tensor:
+    if _is_usual(tensor):
+        return _copied_as_usual(tensor, device, dtype, memory_format)
     if _holds_parts(type(tensor)):
         with dispatch_modes.asking():
             held: torch.Tensor = torch.ops.aten._to_copy.default(tensor, dtype=dtype, device=device)
@@ -153,6 +183,22 @@ def _copied(
     if device.type == "cuda" or functorch.is_wrapped(copy):
         return wrap(copy, device)
     return copy
+
+
+def _copied_as_usual(
+    tensor: torch.Tensor, device: torch.device, dtype: torch.dtype | None, memory_format: torch.memory_format | None
+) -> torch.Tensor:
+    """The copy of a usual tensor that is to have no gradient, or gets it from `_ToCopy`."""
+    if device.type == "cuda" and tensor.layout is torch.strided and not tensor.is_nested:
+        memory.expect(tensor.numel() * (dtype or tensor.dtype).itemsize, device.index)
+    if not isinstance(type(tensor), Twin):
+        copy = _to(tensor, tensor.dtype if dtype is None else dtype, copy=True, memory_format=memory_format)
+    elif dtype is None and memory_format is None:
+        copy = call_below(torch.clone, (), (tensor,), _NOTHING)
+    else:
+        how = {"dtype": tensor.dtype if dtype is None else dtype, "copy": True, "memory_format": memory_format}
+        copy = call_below(_to, (), (tensor,), how)
+    return wrap(copy, device) if device.type == "cuda" else copy
 
 
 def _holds_parts(kind: type) -> bool:
@@ -191,6 +237,19 @@ def parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
 
 @subclasses_first
 def to(self: torch.Tensor, *args: Any, copy: bool = False, **kwargs: Any) -> torch.Tensor:
+    # As Module.to calls it, too: to(device, None, False).
+    if copy is False and not kwargs and (len(args) == 1 or args[1:] == _NO_MORE):
+        kind, wanted = type(args[0]), args[0]
+        if kind is _device or kind is str:
+            if wanted in _CPU and _is_plain(self):
+                return _to(self, wanted)
+            here = device_of(self)
+            target = here if wanted is here and here in state.now.present else resolve(wanted)
+            if target is here and not torch.is_inference_mode_enabled():
+                return self  # PyTorch's own does nothing, of which only in inference mode a mode is told
+            return _to(self, self.dtype) if target == here else move(self, target)
+        if kind is torch.dtype and len(args) == 1:
+            return _to(self, wanted)
     # By position, copy comes last: to(device, dtype, non_blocking, copy), to(dtype or tensor, non_blocking, copy).
     if type(copy) is not bool:
         return _to(self, *args, copy=copy, **kwargs)  # PyTorch refuses this
@@ -227,8 +286,8 @@ def cuda(
 
 @subclasses_first
 def cpu(self: torch.Tensor, *args: Any, memory_format: torch.memory_format | None = None) -> torch.Tensor:
-    if args:
-        return _cpu(self, *args)  # PyTorch refuses this
+    if args or (memory_format is None and _is_plain(self)):
+        return _cpu(self, *args)  # with arguments PyTorch refuses it
     _expect_memory_format("cpu", memory_format)
     return move(self, CPU, None, memory_format)
 
@@ -327,17 +386,23 @@ def _delete_data(self: torch.Tensor) -> None:
 
 def _set_data(self: torch.Tensor, new: torch.Tensor) -> None:
     """`x.data = y` as on CUDA: the object stays and takes y's memory, device included."""
-    if isinstance(new, torch.Tensor) and isinstance(self, SimulatedTensor) != isinstance(new, SimulatedTensor):
-        if new.is_meta or self.is_meta or new.layout is not self.layout:
+    if type(new) is torch.Tensor and _is_plain(self):
+        _data.__set__(self, new)
+        return moved_after(self)
+    if isinstance(new, torch.Tensor) and isinstance(type(self), Twin) != isinstance(type(new), Twin):
+        with torch._C.DisableTorchFunction():  # so it is faster, too
+            may_be_set = not (new.is_meta or self.is_meta) and new.layout is self.layout
+            fits = not self.requires_grad or new.is_floating_point() or new.is_complex()
+        if not may_be_set:
             _data.__set__(self, new)  # PyTorch refuses this
-        if self.requires_grad and not (new.is_floating_point() or new.is_complex()):
+        if not fits:
             # torch/csrc/autograd/variable.cpp, set_data
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
         moved_after(self)
         exchange(self, new)
     else:
         _data.__set__(self, new)
-        if isinstance(self, SimulatedTensor) or is_of_program(type(self)):
+        if isinstance(type(self), Twin) or is_of_program(type(self)):
             self._samedevice_device = device_of(new)
         moved_after(self)
     pass_on(new, self)

@@ -30,6 +30,7 @@ call_below = torch._C._disabled_torch_dispatch_impl  # the same for one call, an
 in_inference_mode, _inference_mode = torch.is_inference_mode_enabled, torch._C._InferenceMode
 _make_subclass = torch.Tensor._make_subclass
 _storage = torch.Tensor.untyped_storage
+_detach, _asks_nothing = torch.Tensor.detach, torch._C._disabled_torch_function_impl
 
 # The dtypes whose tensors need no such work.
 REAL = dtypes.USUAL - dtypes.COMPLEX
@@ -50,12 +51,12 @@ def wrap(tensor: torch.Tensor, device: torch.device, counts_versions: bool = Fal
         dtensor.started_later()
     if tensor.dtype not in REAL or tensor.is_nested or tensor.layout is not torch.strided:
         return _wrap_noted(tensor, device, counts_versions)
+    now = state.now
     wrapped = _make_subclass(classes.simulated, tensor)
-    if functorch.is_wrapped(wrapped):
+    if not now.before_wrapped and functorch.is_wrapped(wrapped):
         return functorch.beneath(lambda inner: wrap(inner, device), tensor)
     wrapped._samedevice_device = device
     if tensor.is_inference():
-        now = state.now
         wrapped._samedevice_met = met = now.met
         met.inference = now.met_unusual = True
         if not counts_versions and not in_inference_mode():
@@ -99,11 +100,13 @@ def _meet(tensor: torch.Tensor) -> state.Met:
 
 
 def _prepare(now: state.State) -> None:
-    """Put in place what complex and nested tensors need, once one was met."""
-    while now.met.complex and now.before_complex:
-        now.before_complex.pop()()
-    while now.met.nested and now.before_nested:
-        now.before_nested.pop()()
+    """Put in place what some kinds of tensors need, once one was met."""
+    if now.met.complex:
+        state.prepare(now.before_complex)
+    if now.met.nested:
+        state.prepare(now.before_nested)
+    if now.met.holders:
+        state.prepare(now.before_wrapped)
 
 
 def meet_holder(holder: Any) -> None:
@@ -111,6 +114,7 @@ def meet_holder(holder: Any) -> None:
     now = state.now
     now.met.holders = now.met_unusual = True
     holder._samedevice_met = now.met
+    _prepare(now)
 
 
 def meet_left_over() -> None:
@@ -146,6 +150,11 @@ def wrap_view(view: torch.Tensor, device: torch.device) -> torch.Tensor:
     return wrapped
 
 
+def overrides_nothing(kind: type) -> bool:
+    """Whether this is a class of simulated tensors that leaves PyTorch's functions as they are."""
+    return kind is classes.simulated or (isinstance(kind, classes.Twin) and kind.__torch_function__ is _asks_nothing)
+
+
 def resized(result: Any) -> None:
     """Note what an operator wrote to that may have resized it: it returns the tensors that it was given."""
     for tensor in result if isinstance(result, (tuple, list)) else (result,):
@@ -158,7 +167,7 @@ def unwrap(tensor: torch.Tensor) -> torch.Tensor:
     """The same memory as `tensor`, detached, as the plain CPU tensor that it is."""
     if in_forked_child():
         refuse_absent(device_of(tensor))
-    if type(tensor) is classes.simulated:  # overrides nothing
-        return call_below(torch.Tensor.detach, (), (tensor,), {})
+    if overrides_nothing(type(tensor)):
+        return call_below(_detach, (), (tensor,), {})
     with below(), torch._C.DisableTorchFunctionSubclass():
         return tensor.detach()
