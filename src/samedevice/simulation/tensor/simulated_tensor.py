@@ -213,4 +213,4 @@ class PassedOn(SimulatedTensor):
 classes.register(SimulatedTensor, PassedOn)
 stand_ins.register(classes.simulated)
 for _name in ("item", "__float__", "__int__", "__bool__"):  # of no other twin: a class of a program may have its own
-    setattr(classes.simulated, _name, at_once.reading(_name))
+    type.__setattr__(classes.simulated, _name, at_once.reading(_name))
