@@ -5,7 +5,6 @@ They are in gpu_types.toml. This file imports no torch: the command line looks a
 
 import functools
 import re
-import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,6 +49,8 @@ def names() -> list[str]:
 
 @functools.cache
 def _types() -> dict[str, GpuType]:
+    import tomllib  # here: a script may have a module of this name, and most runs name no model
+
     entries = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["type"]
     found = {}
     for entry in entries:

@@ -31,5 +31,5 @@ def text(error: BaseException) -> str:
     That is C++'s stack, CUDA's advice after its first line, where PyTorch is installed, and addresses in memory.
     """
     said = str(error).split("\nException raised")[0].replace(_FOLDER, "torch/")
-    said = re.sub(r"\b0x[0-9a-f]+", "0x...", said)
+    said = re.sub(r"\b0x[0-9a-f]{6,}", "0x...", said)
     return said.split("\n")[0] if said.startswith("CUDA error") else said[:600]

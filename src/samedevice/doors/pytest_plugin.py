@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
-from samedevice import gpu_choice, gpu_types
+from samedevice import gpu_choice
 from samedevice.plurals import counted
 
 if TYPE_CHECKING:
@@ -218,11 +218,17 @@ def pytest_exception_interact(node: pytest.Item | pytest.Collector, call: pytest
     last.tb_next = None
 
 
+def _named(gpu_type: str) -> str:
+    from samedevice.gpu_types import named  # here: most sessions name no model
+
+    return named(gpu_type).name
+
+
 def _begin(config: pytest.Config, asked: str | None, gpu_type: str | None) -> None:
     """Start the session's simulation, once, if it was asked for."""
     try:
         choice = gpu_choice.chosen()
-        model = gpu_type and gpu_types.named(gpu_type).name
+        model = gpu_type and _named(gpu_type)
     except ValueError as error:
         raise pytest.UsageError(f"{error}.") from None
     if asked is None or _announcement in config.stash:

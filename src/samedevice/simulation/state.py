@@ -123,7 +123,7 @@ class State:
         # tensor/fake.py
         self.met_fakes = False  # whether C++ was told of a GPU's fake tensor
         # patches/read_first.py
-        self.read: set[int] = set()  # the kinds of calls that the compiler has read
+        self.read: set[Any] = set()  # the kinds of calls that the compiler has read
         # tensor/factories.py
         self.default_type: torch.device | None = None  # what torch.set_default_tensor_type left
         # tensor/large_results.py: from which kind of operator on a result may be large (see Operator.grows)

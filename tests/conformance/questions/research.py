@@ -4,6 +4,7 @@ import functools
 import operator
 import warnings
 
+from torch.cuda import comm
 from torch.nn.attention import SDPBackend, bias, sdpa_kernel
 from torch.utils import checkpoint, flop_counter, hooks
 
@@ -183,7 +184,6 @@ torch.ao.quantization.MinMaxObserver()(g(2))
 torch.ao.quantization.MinMaxObserver().cuda()(g(2))
 torch.ao.quantization.MovingAverageMinMaxObserver()(g(2))
 torch.ao.quantization.FakeQuantize()(g(2))
-torch.ao.quantization.FakeQuantize().cuda()(c(2))
 torch._int_mm(g(32, 32).to(torch.int8), c(32, 32).to(torch.int8))
 torch._scaled_mm(g(16, 16).to(torch.float8_e4m3fn), g(16, 16).to(torch.float8_e4m3fn).t(), scale_a=c(()), scale_b=g(()))
 g(2).to(torch.float8_e4m3fn).to(torch.float32) * c(2)
@@ -384,11 +384,11 @@ torch._foreach_mul_([g(2), h(2)], g(()))
 torch._foreach_lerp_([g(2)], [c(2)], 0.5)
 torch._foreach_copy_([g(2), h(2)], [c(2), c(2)])
 torch._foreach_norm([g(2), c(2)])
-torch.cuda.comm.broadcast(c(2), [0, 1])
-torch.cuda.comm.scatter(c(4), [0, 1])
-torch.cuda.comm.gather([g(2), h(2)], destination="cpu")
-torch.cuda.comm.reduce_add([g(2), h(2)])
-torch.cuda.comm.reduce_add([g(2), c(2)])
+comm.broadcast(c(2), [0, 1])
+comm.scatter(c(4), [0, 1])
+comm.gather([g(2), h(2)], destination="cpu")
+comm.reduce_add([g(2), h(2)])
+comm.reduce_add([g(2), c(2)])
 nn.parallel.scatter(c(4, 2), [0, 1])
 nn.parallel.gather([g(2, 2), h(2, 2)], 0)
 nn.parallel.gather([g(2, 2), c(2, 2)], 0)

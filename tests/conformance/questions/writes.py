@@ -2,6 +2,8 @@
 
 import operator
 
+from torch.nn.utils import prune
+
 
 class Counted(nn.Module):
     """A module that writes into its buffers while it runs."""
@@ -242,6 +244,6 @@ nn.init.normal_(nn.Linear(2, 2).cuda().weight, generator=torch.Generator())
 nn.utils.clip_grad_norm_([nn.Parameter(g(2)), nn.Parameter(c(2))], 1.0)
 nn.utils.parameters_to_vector([nn.Parameter(g(2)), nn.Parameter(c(2))])
 nn.utils.vector_to_parameters(c(2), [nn.Parameter(g(2))])
-nn.utils.prune.l1_unstructured(nn.Linear(2, 2).cuda(), "weight", 1)(g(1, 2))
-nn.utils.prune.custom_from_mask(nn.Linear(2, 2).cuda(), "weight", c(2, 2))(g(1, 2))
+prune.l1_unstructured(nn.Linear(2, 2).cuda(), "weight", 1)(g(1, 2))
+prune.custom_from_mask(nn.Linear(2, 2).cuda(), "weight", c(2, 2))(g(1, 2))
 nn.utils.fusion.fuse_conv_bn_eval(nn.Conv2d(1, 1, 1).cuda().eval(), nn.BatchNorm2d(1).eval())

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from types import BuiltinFunctionType, FunctionType, MethodType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
 from typing import Any
 
 import torch
@@ -41,7 +41,7 @@ def refusal(function: Callable[..., Any], args: Arguments, kwargs: Keywords) -> 
         return None  # what traces calls the functions with tensors of its own
     if threading.current_thread() is not threading.main_thread():
         return None  # TorchDynamo reads torch as it is without a simulation, and other threads would compute with that
-    kind = hash((torch.is_grad_enabled(), _kind(function), _kind(args), _kind(kwargs)))
+    kind = torch.is_grad_enabled(), _kind(function), _kind(args), _kind(kwargs)
     if kind in state.now.read:
         return None
     said = reading(function, args, kwargs)
@@ -102,18 +102,21 @@ def _kind(value: Any) -> Any:
         return tuple((_kind(name), _kind(item)) for name, item in value.items())
     if isinstance(value, list | tuple):
         return type(value), *(_kind(item) for item in value)
-    if isinstance(value, str | int | float | type | torch.device | torch.dtype | BuiltinFunctionType):
+    if isinstance(value, str | int | float | type | torch.device | torch.dtype | BuiltinFunctionType | CodeType):
         return value
     return type(value)
 
 
-def _in_cells(function: FunctionType) -> list[Any]:
-    """What a function knows of those around it; a cell may still be empty, or lead back to the function."""
-    found = []
+def _in_cells(function: FunctionType, deeper: bool = True) -> list[Any]:
+    """What a function knows of those around it, and what the functions among that know, which may lead back to it."""
+    found: list[Any] = []
     for cell in function.__closure__ or ():
         try:
             content = cell.cell_contents
-        except ValueError:
+        except ValueError:  # it is still empty
             continue
-        found.append(content if not isinstance(content, FunctionType) else content.__code__)
+        if not isinstance(content, FunctionType):
+            found.append(content)
+        else:
+            found += [content.__code__, *(_in_cells(content, deeper=False) if deeper else ())]
     return found

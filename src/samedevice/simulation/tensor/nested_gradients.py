@@ -49,8 +49,8 @@ def _refuse(gradient: torch.Tensor) -> NoReturn:
     raise NotImplementedError(NO_GRADIENTS_OF_NESTED)
 
 
-_Claiming.__name__ = _Claiming.__qualname__ = "Tensor"
-_Claiming.__module__ = "torch"
+for _name, _value in (("__name__", "Tensor"), ("__qualname__", "Tensor"), ("__module__", "torch")):
+    type.__setattr__(_Claiming, _name, _value)  # of this class itself, and not of torch.Tensor
 
 
 def start() -> None:
