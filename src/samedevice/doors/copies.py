@@ -1,6 +1,6 @@
 """What moved between devices while a script ran: `samedevice run --summary`.
 
-A copy is counted where the simulation makes it on another device: transfers.py does for `.to`, `.cuda`, `.cpu` and
+A copy is counted where the simulation makes it on another device: moving.py does for `.to`, `.cuda`, `.cpu` and
 gradients on their way back, judgement.py for `copy_` and for indices that CUDA lets come from the CPU. Operators whose
 tensors are together come through neither, so counting costs them nothing.
 """

@@ -116,7 +116,7 @@ class State:
         # tensor/wrapping.py: what is put in place before the first nested tensor of the strided layout
         self.before_nested: list[Callable[[], None]] = []
         self.before_complex: list[Callable[[], None]] = []  # and before the first complex tensor
-        # tensor/transfers.py and rules/judgement.py: who is told of each copy from one device to another
+        # tensor/moving.py and rules/judgement.py: who is told of each copy from one device to another
         self.on_copy: list[Callable[[torch.Tensor, torch.device], None]] = []
         # tensor/functorch.py: what is put in place before the first tensor of PyTorch's own class that C++ wraps
         self.before_wrapped: list[Callable[[], None]] = []

@@ -13,9 +13,10 @@ from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.rules import made_inside
 from samedevice.simulation.stand_ins import overridden
 from samedevice.simulation.tensor import batched_gradients, classes, fake, functorch, ownership
+from samedevice.simulation.tensor.moving import move
 from samedevice.simulation.tensor.set_data import LEFT_BEHIND, moved_after
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
-from samedevice.simulation.tensor.transfers import move, type_
+from samedevice.simulation.tensor.transfers import type_
 from samedevice.simulation.tensor.wrapping import wrap
 
 _grad = torch.Tensor.grad

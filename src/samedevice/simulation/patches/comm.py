@@ -15,7 +15,7 @@ from torch.nn.parallel import _functions
 
 from samedevice.simulation.device import devices as gpus
 from samedevice.simulation.device.devices import CPU, device_of
-from samedevice.simulation.tensor.transfers import move
+from samedevice.simulation.tensor.moving import move
 
 
 def replacements() -> Iterator[tuple[object, str, object]]:

@@ -18,7 +18,7 @@ from samedevice.simulation.rules.composite_kernels import Kernel
 from samedevice.simulation.rules.errors import attention_on_several_devices, compare, found_two_devices
 from samedevice.simulation.rules.tensor_iterator import broadcast
 from samedevice.simulation.tensor import functorch
-from samedevice.simulation.tensor.transfers import move
+from samedevice.simulation.tensor.moving import move
 
 _Hidden: TypeAlias = Tensor | Sequence[Tensor]  # an LSTM has two
 _NOT_NORMALIZED = dtypes.BOOL | dtypes.INTEGERS | dtypes.FLOAT8  # by native/cuda/layer_norm_kernel.cu

@@ -20,8 +20,8 @@ from samedevice.simulation.device.devices import CPU, device_of, resolve
 from samedevice.simulation.stand_ins import stand_in
 from samedevice.simulation.tensor import functorch
 from samedevice.simulation.tensor.classes import dispatches_itself
+from samedevice.simulation.tensor.moving import move
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
-from samedevice.simulation.tensor.transfers import move
 
 _LIKE = ("empty_like", "full_like", "ones_like", "rand_like", "randint_like", "randn_like", "zeros_like")
 _NEW = ("new_empty", "new_empty_strided", "new_full", "new_ones", "new_zeros")

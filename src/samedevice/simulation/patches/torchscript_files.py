@@ -12,8 +12,8 @@ import torch
 
 from samedevice.simulation import state
 from samedevice.simulation.device.devices import CPU, resolve
+from samedevice.simulation.tensor.moving import move
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
-from samedevice.simulation.tensor.transfers import move
 
 _apply = torch.jit.RecursiveScriptModule._apply
 # What is left of an error of Python's that passes through the interpreter.

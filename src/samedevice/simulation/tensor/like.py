@@ -12,8 +12,8 @@ from samedevice.simulation.device.devices import CPU, device_of, resolve
 from samedevice.simulation.stand_ins import ABSENT, modes_are_asked, overridden
 from samedevice.simulation.tensor import batched_gradients, classes, fake, functorch, making
 from samedevice.simulation.tensor.classes import dispatches_itself, is_jagged
+from samedevice.simulation.tensor.moving import move
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
-from samedevice.simulation.tensor.transfers import move
 from samedevice.simulation.tensor.wrapping import unwrap, wrap
 
 

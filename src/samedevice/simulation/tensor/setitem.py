@@ -17,8 +17,8 @@ from samedevice.simulation.rules.tensor_iterator import NUMBERS
 from samedevice.simulation.stand_ins import modes_are_asked, overridden
 from samedevice.simulation.tensor import classes
 from samedevice.simulation.tensor.at_once import nobody_watches
+from samedevice.simulation.tensor.moving import move
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
-from samedevice.simulation.tensor.transfers import move
 from samedevice.simulation.tensor.wrapping import below
 
 _setitem = torch.Tensor.__setitem__
