@@ -17,8 +17,9 @@
 - `explain()` and `where(...)` are called as people call them, and show all that they say.
 - "A trap: ..." runs advice that is really given, and links to it.
 - What is rarer stands under "More", which the page folds.
-- Above the exercises, a question recalls an earlier lesson. Of the two exercises, the first asks for a prediction, and the second hands over a program after a real report.
-  `check` says that the answer passed or what is wrong with it; a hint has to be asked for, with `hint=True`.
+- Above the exercises, a question recalls an earlier lesson. Of the two exercises, the first asks for a prediction, and
+  the second hands over a program after a real report. `check` says that the answer passed or what is wrong with it; a
+  hint has to be asked for, with `hint=True`.
 - "Remember" has three lines. All texts that the lesson raises come after it, folded.
 - A lesson has at most 34 cells and 1,400 words that are not folded, in lines of code of at most 80 characters. One that
   writes a program to a file or runs a command
