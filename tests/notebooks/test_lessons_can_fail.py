@@ -19,7 +19,6 @@ RUN = Path(__file__).with_name("lessons_without_the_checks.py")
 
 # By which checks the cells of a lesson are judged. All others are judged by the device check alone.
 JUDGED_BY = {
-    "02-unmoved-batches": {"device", "pinning", "fork"},
     "18-unfinished-reduction": {"reduction"},
     "13-async-transfers": {"pinning", "waiting", "no gradient"},
     "14-workers-and-forks": {"fork", "sending on"},
@@ -47,7 +46,7 @@ def test_every_lesson_is_judged_by_the_checks_that_it_is_about():
 
 def test_of_these_lessons_every_failure_is_judged():
     for path in LESSONS:
-        if path.stem in JUDGED_BY and path.stem != "02-unmoved-batches":  # whose others are Python's and a generator's
+        if path.stem in JUDGED_BY:
             assert len(judged(path)) == len(list(failures(path))), path.stem
 
 

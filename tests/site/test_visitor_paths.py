@@ -84,8 +84,6 @@ def test_from_the_paste_to_cause_and_line_nothing_is_between(visitor, address):
 @pytest.mark.parametrize(
     ("lesson", "line"),
     [
-        ("01-two-tensors", "batch = batch.to(device)"),
-        ("02-unmoved-batches", "words = words.to(device)"),
         ("17-data-parallel", 'model = nn.DataParallel(model.to("cuda:0"), device_ids=[0, 1])'),
     ],
 )
@@ -140,4 +138,4 @@ def test_from_home_two_taps_lead_into_colab(visitor, address):
     visitor.page.wait_for_url(f"{COLAB}**")
     assert asked == [f"{COLAB}github/{UPSTREAM}/blob/colab/notebooks/01-two-tensors.ipynb"]
     assert visitor.taps == 2
-    assert visitor.swipes <= 3  # past the short answer, which stands above the ways to run the lesson
+    assert visitor.swipes <= 3  # past what stands above the ways to run the lesson

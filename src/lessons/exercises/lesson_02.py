@@ -33,21 +33,22 @@ import torch
 from torch.utils.data import DataLoader
 
 data = torch.zeros(8, 3)
-mixed = [data[0], data[1].to("cuda")]
 """,
         programs=(
             "batch = next(iter(DataLoader(data, batch_size=4, pin_memory=True)))",
             'batch = next(iter(DataLoader(data.to("cuda"), batch_size=4)))',
             'batch = next(iter(DataLoader(data, batch_size=4))); batch.to("cuda")',
-            "batch = next(iter(DataLoader(mixed, batch_size=1)))",
-            "batch = next(iter(DataLoader(mixed, batch_size=2)))",
+            'with torch.device("cuda"): batch = next(iter(DataLoader(data)))',
+            'with torch.device("cuda"): batch = next(iter(DataLoader(data, shuffle=True)))',
+            'with torch.device("cuda"): batch = next(iter(DataLoader([1.0, 2.0])))',
         ),
         result="batch",
         on_wrong=(
             "Where are the items of the dataset, and does anything move them?",
-            "Nothing moves by itself: a batch is where its items are, and items on two devices cannot be stacked.",
-            "Pinned memory is a kind of main memory, and .to() returns a copy.",
+            "Nothing moves by itself: a batch is where its items are. Pinned memory is a kind of main memory.",
+            "A shuffling loader needs random numbers on the default device, and has a generator on the CPU.",
         ),
+        about={3: "What does .to() return, and who keeps it?", 6: "A number has no device: who makes a tensor of it?"},
     ),
     "b": Exercise(
         parameters=("policy", "batch"),
