@@ -51,15 +51,33 @@ x = torch.ones(3, device="cuda")
             'result = total; total.to("cuda"); result += 1',
         ),
         result="result",
-        on_wrong="What is written into never moves. Only a copy fetches values. A Python number has no device.",
+        on_wrong=(
+            "Does the line write into a tensor that is there, or does it create one?",
+            "What is written into never moves. Only a copy fetches values from another device.",
+        ),
+        about={
+            1: "+= computes. It does not copy.",
+            2: "An assignment to a slice copies. It computes nothing.",
+            3: "A Python number has no device.",
+            4: "Shape () on the CPU: in arithmetic, such a number may join.",
+            5: "A single number may join, but what is it here: the values or the destination?",
+            6: "Which of the three statements keeps what .to() returns?",
+        },
     ),
     "b": Exercise(
         parameters=("norm", "weight", "x"),
         arguments=norm_arguments,
         reference=norm_reference,
-        on_error="The tensor that is written into, norm.scale, stays where it is. So the weight has to come to it.",
+        on_error=(
+            "Which tensor does the failing line write into, and where is it?",
+            "norm.scale stays where it is.",
+            "So the weight has to come to it.",
+        ),
         on_wrong_device="Leave the norm on the GPU, and bring the weight to it.",
-        on_wrong_numbers="The memory of norm.scale does not hold weight + 1. Write into the tensor that is there.",
+        on_wrong_numbers=(
+            "The memory of norm.scale does not hold weight + 1. Write into the tensor that is there.",
+            "norm.scale = ... gives the name to another tensor, and norm.to(...) gives the buffer other memory.",
+        ),
         result_on=0,
     ),
 }

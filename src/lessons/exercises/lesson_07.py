@@ -46,15 +46,34 @@ total = torch.zeros((), device="cuda")
             "total = torch.zeros_like(loss); total += loss",
         ),
         result="total",
-        on_wrong="For each line: which tensor does the name total mean last, and was it created or only written into?",
+        on_wrong=(
+            "For each line: which tensor does the name total mean last, and was it created or only written into?",
+            "torch.zeros(()) creates on the CPU. What is created from other tensors is where they are.",
+        ),
+        about={
+            1: "+= writes into the new total.",
+            2: "+ writes into nothing: it creates a sum, and a number of shape () on the CPU may join.",
+            3: "zero_() writes into the total that is there.",
+            4: "Which line uses the last total? Is there one?",
+            5: "stack is no arithmetic: a single number on the CPU may not join.",
+            6: "Of which tensor are these the zeros like?",
+        },
     ),
     "b": Exercise(
         parameters=("model", "epochs"),
         arguments=confusion_arguments,
         reference=confusion_reference,
-        on_error="The first epoch ran. Which line then puts another tensor under the name matrix?",
+        on_error=(
+            "The first epoch ran. Which line then puts another tensor under the name matrix?",
+            "The second matrix is created on the CPU. Where do the counts come from?",
+            "Create it like the one before it.",
+        ),
         on_wrong_device="Leave the model and the batches there, and make each new matrix where they are.",
-        on_wrong_numbers="Each matrix counts its own epoch. zero_() empties the matrix in kept, too.",
+        on_wrong_numbers=(
+            "Each matrix counts its own epoch. Is a matrix in kept still the one that it was?",
+            "zero_() empties the matrix in kept, too.",
+            "Each epoch needs a tensor of its own.",
+        ),
         result_on=0,
     ),
 }
