@@ -38,13 +38,21 @@ index = torch.tensor([0, 2])
             "result = on_cpu; result[0:2] = on_gpu[0:2]",
         ),
         result="result",
-        on_wrong="Brackets take an index from the CPU, a slice takes values from anywhere, and one number is a number.",
+        on_wrong=(
+            "For each line: which tensor is indexed, and by what: a slice, an index, one number or a function?",
+            "Brackets take an index from the CPU, a slice takes values from anywhere, and one number is a number.",
+            "A tensor on the CPU takes no index from the GPU, and no values from there that an index spreads.",
+        ),
     ),
     "b": Exercise(
         parameters=("image", "noise", "t", "kept"),
         arguments=noisy_arguments,
         reference=noisy_reference,
-        on_error="The line moves what the brackets return. What stands in front of the brackets has to be where t is.",
+        on_error=(
+            "Which tensor stands in front of the brackets, and on which device? Where is t?",
+            "The line moves what the brackets return. What stands in front of the brackets has to be where t is.",
+            "Move kept to the device of t, and index it then.",
+        ),
         on_wrong_device="Leave the images on the GPU: move the schedule, or what is read from it.",
         on_wrong_numbers="The images differ from the CPU's: move the schedule and leave the computation as it was.",
         result_on=0,

@@ -71,13 +71,21 @@ file.seek(0)
             'trained.load_state_dict(torch.load(file, map_location="cpu")); result = trained.weight',
         ),
         result="result",
-        on_wrong="For each line: is result a tensor of the file or of the model? Which of the two decides its device?",
+        on_wrong=(
+            "For each line: is result a tensor of the file or of the model? Which of the two decides its device?",
+            "torch.load obeys the file unless map_location says otherwise; load_state_dict copies unless assign=True.",
+            "A dict changes only the names that it lists, and no GPU takes the place of one that is missing.",
+        ),
     ),
     "b": Exercise(
         parameters=("file", "model", "x", "y"),
         arguments=resume_arguments,
         reference=resume_reference,
-        on_error="Which entry has to be on the CPU? And where are the weights when the optimizer is loaded?",
+        on_error=(
+            "Which entry has to be on the CPU? And where are the weights when the optimizer is loaded?",
+            "A generator takes its state from the CPU alone. The averages go where the weights are at that moment.",
+            'Load with map_location="cpu", and move the model in the first line.',
+        ),
         on_wrong_device="Train where x is: move the model, not the data.",
         on_wrong_numbers="The loss differs from the CPU's: load all three states, step once, return that batch's loss.",
         result_on=0,

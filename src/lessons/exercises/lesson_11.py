@@ -43,13 +43,21 @@ gpu = torch.ones(2, device="cuda")
             'with torch.device("cuda"): result = torch.zeros(2) + cpu',
         ),
         result="result",
-        on_wrong="For each line: does the call follow a tensor, the default device or the memory of an array?",
+        on_wrong=(
+            "For each line: does the call follow a tensor, the default device or the memory of an array?",
+            "x.new_tensor and zeros_like follow a tensor. torch.tensor, torch.zeros and as_tensor follow the default.",
+            "Without a default device, a new tensor is on the CPU. With one, the tensors that are there stay.",
+        ),
     ),
     "b": Exercise(
         parameters=("clouds",),
         arguments=neighbours_arguments,
         reference=neighbours_reference,
-        on_error="The first pair is on the CPU. What in the loop knows where its own pair is?",
+        on_error=(
+            "The first pair is on the CPU. What in the loop knows where its own pair is?",
+            "index and first meet in one line, so first has to be created where index is.",
+            "Write index.device where the helper says cuda.",
+        ),
         on_wrong_numbers="Keep the rows of all pairs, in their order, and bring each result to the CPU.",
     ),
 }

@@ -48,13 +48,21 @@ x = torch.ones(3, device="cuda")
             "with torch.cuda.device(1): result = torch.zeros_like(x)",  # last: it leaves GPU 0 current
         ),
         result="result",
-        on_wrong="Which GPU is current when the tensor is created or moved? A tensor that exists keeps its own.",
+        on_wrong=(
+            "Which GPU is current when the tensor is created or moved? A tensor that exists keeps its own.",
+            'Only "cuda" and .cuda() ask for the current GPU. x + 1 and zeros_like ask x.',
+            "set_device and a block change the current GPU, and torch.device does not. No sum takes two GPUs.",
+        ),
     ),
     "b": Exercise(
         parameters=("heads",),
         arguments=attention_arguments,
         reference=attention_reference,
-        on_error="Two lines create a tensor and send it to the current GPU. Create it where the query is.",
+        on_error=(
+            "Which two tensors does the loop create, and on which device is each? Where is the query?",
+            "Two lines create a tensor and send it to the current GPU. Create it where the query is.",
+            "Write device=query.device in both, and leave out .cuda().",
+        ),
         on_wrong_numbers="The outputs differ from the CPU's: scale, hide what is later, then softmax, head by head.",
     ),
 }
