@@ -5,6 +5,7 @@ from lessons.folder import new_folder
 from lessons.gpus import start
 from lessons.gradients import gradients
 from lessons.laptop import without_gpu
+from lessons.late import late_copies
 from lessons.measured import measured
 from lessons.ranks import torchrun
 from lessons.schedule import schedule
@@ -15,6 +16,7 @@ from samedevice.placement import picture
 __all__ = [
     "check",
     "gradients",
+    "late_copies",
     "measured",
     "new_folder",
     "picture",

@@ -20,7 +20,7 @@ RUN = Path(__file__).with_name("lessons_without_the_checks.py")
 # By which checks the cells of a lesson are judged. All others are judged by the device check alone.
 JUDGED_BY = {
     "18-unfinished-reduction": {"reduction"},
-    "13-async-transfers": {"pinning", "waiting", "no gradient"},
+    "13-async-transfers": {"pinning", "waiting"},
     "14-workers-and-forks": {"fork", "sending on"},
     "21-sharded-and-compiled": {"mixed", "meta", "traced", "device"},  # the compiler quotes the device check
 }

@@ -71,7 +71,10 @@ def _mistake(exercise: Exercise, function: Callable[..., Any]) -> Mistake | None
     with torch.device("cpu"):
         expected = exercise.reference(*arguments([torch.device("cpu")] * len(devices)))
     try:
-        return _difference(exercise, function(*arguments(devices)), expected, devices)
+        given = arguments(devices)
+        with exercise.around():
+            result = function(*given)
+        return _difference(exercise, result, expected, devices)
     except (Exception, SystemExit) as error:  # whatever a reader wrote, the answer is a sentence
         said = _failure(error, _file(function))
         # With them goes an iterator of workers: found as garbage later, it waits for them for five seconds.
@@ -110,8 +113,10 @@ def _difference(exercise: Exercise, result: Any, expected: Any, devices: list[An
 
     if not isinstance(result, torch.Tensor):
         return differs(type(result).__name__, "a tensor", ())
-    if exercise.result_on is not None and result.device != devices[exercise.result_on]:
-        return differs(f"on {result.device}", f"on {devices[exercise.result_on]}", each(exercise.on_wrong_device))
+    if exercise.result_on is not None:
+        place = devices[exercise.result_on] if isinstance(exercise.result_on, int) else torch.device(exercise.result_on)
+        if result.device != place:
+            return differs(f"on {result.device}", f"on {place}", each(exercise.on_wrong_device))
     numbers = each(exercise.on_wrong_numbers)
     if result.shape != expected.shape:
         return differs(

@@ -28,8 +28,9 @@ class Exercise:
         on_error: the hints where the function raises.
         on_wrong_numbers: the hints where the CPU computes other numbers.
         on_wrong_device: the hints where the result is on another device than `result_on` says.
-        result_on: the index of the device that the result has to be on; None for anywhere.
+        result_on: the index of the device that the result has to be on, or "cpu"; None for anywhere.
         inside: makes the context that all is called in, such as a group of processes.
+        around: makes the context that the reader's function alone is called in; it may raise RefusedError at its end.
     """
 
     parameters: tuple[str, ...]
@@ -38,8 +39,9 @@ class Exercise:
     on_error: Hints
     on_wrong_numbers: Hints
     on_wrong_device: Hints = ""
-    result_on: int | None = None
+    result_on: int | str | None = None
     inside: Callable[[], contextlib.AbstractContextManager[Any]] = contextlib.nullcontext
+    around: Callable[[], contextlib.AbstractContextManager[Any]] = contextlib.nullcontext
 
 
 @dataclass(frozen=True)
