@@ -64,7 +64,10 @@ def _fold(soup: BeautifulSoup, alternatives: Tag) -> None:
 
 
 def fold_more(soup: BeautifulSoup) -> None:
-    """Fold the section "More" of a lesson, whose heading stays as what opens it."""
+    """Fold the section "More" of a lesson, whose heading stays as what opens it.
+
+    What is folded has the heading's anchor: a browser unfolds what a link leads to, but not for a link to the heading.
+    """
     heading = soup.find("h2", id="more")
     if not isinstance(heading, Tag):
         return
@@ -74,7 +77,9 @@ def fold_more(soup: BeautifulSoup) -> None:
     for link in heading.find_all("a", class_="headerlink"):
         link.decompose()  # what opens a fold has nothing else to click
     summary.append(heading)
-    fold.extend([summary, *rest])
+    body = soup.new_tag("div", id=heading.attrs.pop("id"))
+    body.extend(rest)
+    fold.extend([summary, body])
 
 
 def _ends_the_answer(element: Tag) -> bool:
