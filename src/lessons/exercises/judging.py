@@ -69,9 +69,11 @@ def _mistake(exercise: Exercise, function: Callable[..., Any]) -> Mistake | None
 
     devices = gpus.devices()
     with torch.device("cpu"):
-        expected = exercise.reference(*arguments([torch.device("cpu")] * len(devices)))
+        cpus = [torch.device("cpu")] * len(devices)
+        expected = exercise.use(exercise.reference(*arguments(cpus)), cpus)
     try:
-        return _difference(exercise, function(*arguments(devices)), expected, devices)
+        result = exercise.use(function(*arguments(devices)), devices)
+        return _difference(exercise, result, expected, devices)
     except (Exception, SystemExit) as error:  # whatever a reader wrote, the answer is a sentence
         said = _failure(error, _file(function))
         # With them goes an iterator of workers: found as garbage later, it waits for them for five seconds.
