@@ -69,11 +69,13 @@ def _mistake(exercise: Exercise, function: Callable[..., Any]) -> Mistake | None
 
     devices = gpus.devices()
     with torch.device("cpu"):
-        expected = exercise.reference(*arguments([torch.device("cpu")] * len(devices)))
+        cpus = [torch.device("cpu")] * len(devices)
+        expected = exercise.use(exercise.reference(*arguments(cpus)), cpus)
     try:
         given = arguments(devices)
         with exercise.around():
             result = function(*given)
+        result = exercise.use(result, devices)
         return _difference(exercise, result, expected, devices)
     except (Exception, SystemExit) as error:  # whatever a reader wrote, the answer is a sentence
         said = _failure(error, _file(function))

@@ -29,6 +29,8 @@ class Exercise:
         on_wrong_numbers: the hints where the CPU computes other numbers.
         on_wrong_device: the hints where the result is on another device than `result_on` says.
         result_on: the index of the device that the result has to be on, or "cpu"; None for anywhere.
+        use: called with what the function returned and with the lesson's devices; returns the tensor to compare. Here a
+            model is moved and called.
         inside: makes the context that all is called in, such as a group of processes.
         around: makes the context that the reader's function alone is called in; it may raise RefusedError at its end.
     """
@@ -40,6 +42,7 @@ class Exercise:
     on_wrong_numbers: Hints
     on_wrong_device: Hints = ""
     result_on: int | str | None = None
+    use: Callable[[Any, list[Any]], Any] = lambda returned, _: returned
     inside: Callable[[], contextlib.AbstractContextManager[Any]] = contextlib.nullcontext
     around: Callable[[], contextlib.AbstractContextManager[Any]] = contextlib.nullcontext
 
