@@ -14,7 +14,7 @@ NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 # A failure that another lesson is about stands in these for another reason: how to read it, or how to find it.
 ELSEWHERE = {
     "01-two-tensors": {"03-unmoved-model"},
-    "08-find-the-culprit": {"03-unmoved-model", "05-born-on-cpu"},
+    "08-find-the-culprit": {"05-born-on-cpu"},
     "22-catch-it-before-the-gpu": {"09-indexing-and-numpy"},
 }
 
