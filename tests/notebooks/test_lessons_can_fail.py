@@ -22,7 +22,7 @@ JUDGED_BY = {
     "02-unmoved-batches": {"device", "pinning", "fork"},
     "18-unfinished-reduction": {"reduction"},
     "13-async-transfers": {"pinning", "waiting"},
-    "14-workers-and-forks": {"fork", "sending on"},
+    "14-workers-and-forks": {"fork"},
     "21-sharded-and-compiled": {"mixed", "meta", "traced", "device"},  # the compiler quotes the device check
 }
 
