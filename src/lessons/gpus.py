@@ -1,5 +1,6 @@
 """The GPUs that a lesson runs on: this machine's if it has enough of them, else simulated ones."""
 
+import gc
 import os
 import sys
 import warnings
@@ -13,6 +14,11 @@ _simulation: Any = None
 _announcement = ""
 # How many GPUs the lesson asked for; 0 before start.
 _started = 0
+
+# A forked child leaves its parent's garbage alone. Of a loop over a DataLoader that failed, workers are part of it: a
+# child that collects them prints in some lesson, now and then, that it can only test a child process.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=gc.freeze)
 
 
 def start(gpus: int = 1) -> None:

@@ -1,5 +1,8 @@
 """Which GPUs a lesson gets, and the one line that says so."""
 
+import gc
+import multiprocessing
+import os
 import subprocess
 import sys
 
@@ -123,3 +126,10 @@ def test_without_torch_the_pip_line_is_named():
     error = process.stderr.splitlines()[-1]
     assert error.startswith("ImportError: ")
     assert "pip install" in error
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
+def test_a_forked_child_leaves_the_garbage_of_its_parent_alone():
+    """Else it may print, of the workers of a loop that failed, that it can only test a child process."""
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        assert pool.apply(gc.get_freeze_count) > gc.get_freeze_count()

@@ -21,7 +21,7 @@ RUN = Path(__file__).with_name("lessons_without_the_checks.py")
 JUDGED_BY = {
     "18-unfinished-reduction": {"reduction"},
     "13-async-transfers": {"pinning", "waiting"},
-    "14-workers-and-forks": {"fork", "sending on"},
+    "14-workers-and-forks": {"fork"},
     "21-sharded-and-compiled": {"mixed", "meta", "traced", "device"},  # the compiler quotes the device check
 }
 
