@@ -45,15 +45,27 @@ layer = nn.Linear(3, 3).to("cuda:1")
             'layer(x.to("cuda:1")).sum().backward(); result = x.grad',
         ),
         result="result",
-        on_wrong="For each line: on which devices are the tensors that meet in it? .to() moves a copy; x itself stays.",
+        on_wrong=(
+            "For each line: on which devices are the tensors that meet in it? .to() moves a copy; x itself stays.",
+            "A layer leaves its result where its weights are, and fetches nothing.",
+            "In arithmetic, a single number may join from the CPU, and from nowhere else.",
+        ),
+        about={6: "PyTorch has recorded the .to(). Where must the gradient of x be?"},
     ),
     "b": Exercise(
         parameters=("embedding", "head", "tokens", "mask"),
         arguments=rewards_arguments,
         reference=rewards_reference,
-        on_error="In the line that fails, print the device of every tensor. Two lines fail: fix one, then run again.",
+        on_error=(
+            "In the line that fails, print the device of every tensor. Two lines fail: fix one, then run again.",
+            "A layer computes where its weights are, and gather where its tensor is. What is elsewhere then?",
+            "Carry the activation to the head's weight, and the index to the values.",
+        ),
         on_wrong_device="Leave the rewards where head is: move what meets its output, and no layer.",
-        on_wrong_numbers="The rewards differ from the CPU's: each is the value at the last token that the mask keeps.",
+        on_wrong_numbers=(
+            "The rewards differ from the CPU's. Is the last place of a text always a word?",
+            "Each reward is the value at the last token that the mask keeps.",
+        ),
         result_on=1,
     ),
 }
