@@ -5,9 +5,11 @@ The site's pages take their figures from these files, so that none is typed by h
 
 import contextlib
 import datetime
+import hashlib
 import json
 import os
 import platform
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -29,3 +31,9 @@ def write(name: str, figures: dict[str, Any]) -> None:
     text = json.dumps(about | figures, indent=1, ensure_ascii=False)
     (FOLDER / f"{name}.json").write_text(text + "\n", "utf-8")
     print(f"Written: results/{name}.json")
+
+
+def digest_of_code(notebook: Mapping[str, Any]) -> str:
+    """Return what tells a lesson's code from any other: what a run found out is about this code, not about its text."""
+    code = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    return hashlib.sha256("\0".join(code).encode()).hexdigest()[:16]

@@ -6,6 +6,7 @@ is skipped by conftest.py, and the results say so. What lessons measured on a re
 show on simulated GPUs (src/lessons/measured.json).
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -45,6 +46,8 @@ def main(arguments: list[str]) -> int:
             env=os.environ | {"SAMEDEVICE_GPUS": kind} | ({KEEP: str(RECORD)} if kind == "real" else {}),
         )
         lessons = standings(report.read_text("utf-8"), kind)
+    for lesson, found in lessons.items():
+        found["code"] = results.digest_of_code(json.loads((ROOT / f"notebooks/{lesson}.ipynb").read_text("utf-8")))
     results.write(RESULTS[kind], {"torch": torch.__version__, "gpus": gpus, "lessons": lessons})
     return 0 if run.returncode == 0 else 1
 

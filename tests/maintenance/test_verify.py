@@ -43,12 +43,26 @@ def test_what_lessons_measure_is_kept_from_real_gpus_only(kind, kept, monkeypatc
     monkeypatch.delenv(KEEP, raising=False)
     monkeypatch.setattr(verify.subprocess, "run", run)
     monkeypatch.setattr(results, "FOLDER", tmp_path)
+    monkeypatch.setattr(verify, "ROOT", tmp_path)
+    (tmp_path / "notebooks").mkdir()
+    notebook = {"cells": [{"cell_type": "code", "source": ["x = 1\n", "x"]}]}
+    for lesson in ("01-one", "02-broken", "09-hung", "10-two"):
+        (tmp_path / f"notebooks/{lesson}.ipynb").write_text(json.dumps(notebook), "utf-8")
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda index: "NVIDIA A")
     assert verify.main([kind]) == 1, "a lesson failed"
     written = json.loads((tmp_path / f"{verify.RESULTS[kind]}.json").read_text("utf-8"))
     assert written["torch"] == torch.__version__
     assert written["gpus"] == (["NVIDIA A"] if kind == "real" else ["simulated GPUs"])
+    assert written["lessons"]["01-one"]["code"] == results.digest_of_code(notebook)
+
+
+def test_a_lessons_code_has_another_digest_where_a_cell_differs_and_the_same_where_its_text_does():
+    code = [{"cell_type": "code", "source": ["x = 1\n", "x"]}, {"cell_type": "code", "source": "y"}]
+    digest = results.digest_of_code({"cells": code})
+    assert results.digest_of_code({"cells": [{"cell_type": "markdown", "source": "text"}, *code]}) == digest
+    assert results.digest_of_code({"cells": [code[0], {"cell_type": "code", "source": "z"}]}) != digest
+    assert results.digest_of_code({"cells": [{"cell_type": "code", "source": "x = 1\nxy"}]}) != digest
 
 
 @pytest.mark.parametrize(("arguments", "says"), [(["real"], "finds no CUDA GPU here"), ([], "real, or simulated")])

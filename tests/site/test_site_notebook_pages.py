@@ -8,6 +8,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from results import digest_of_code
 from site_build.verified import last_verified
 
 ROOT = Path(__file__).parents[2]
@@ -171,13 +172,20 @@ def test_a_lesson_for_two_gpus_offers_kaggle_and_says_when_it_was_last_verified(
         assert f"torch {simulated_run['torch']} on simulated GPUs" in said
 
 
-def test_only_a_run_in_which_every_cell_passed_counts_as_verified(tmp_path):
+def test_only_a_run_of_this_code_in_which_every_cell_passed_counts_as_verified(tmp_path):
     run = {"date": "2026-03-04", "torch": "2.13.0", "gpus": ["NVIDIA H200", "NVIDIA H200"]}
-    standings = {"01-a": {"passed": True}, "02-b": {"passed": False}, "16-c": {"standing": "skipped", "why": "one GPU"}}
+    notebook = {"cells": [{"cell_type": "code", "source": ["x = 1"]}]}
+    code = digest_of_code(notebook)
+    standings = {
+        "01-a": {"passed": True, "code": code},
+        "02-b": {"passed": False, "code": code},
+        "03-c": {"passed": True, "code": "of another"},
+        "16-c": {"standing": "skipped", "why": "one GPU", "code": code},
+    }
     (tmp_path / "gpu.json").write_text(json.dumps({**run, "lessons": standings}))
-    assert last_verified("01-a", tmp_path) == ["torch 2.13.0 on NVIDIA H200, 4 March 2026"]
-    assert [last_verified(lesson, tmp_path) for lesson in ("02-b", "16-c", "new")] == [[], [], []]
-    assert last_verified("01-a", tmp_path / "none") == []
+    assert last_verified("01-a", notebook, tmp_path) == ["torch 2.13.0 on NVIDIA H200, 4 March 2026"]
+    assert [last_verified(lesson, notebook, tmp_path) for lesson in ("02-b", "03-c", "16-c", "new")] == [[]] * 4
+    assert last_verified("01-a", notebook, tmp_path / "none") == []
 
 
 def test_each_code_cell_and_each_fence_of_code_is_shown_as_code_and_can_be_copied(site, lessons):

@@ -10,18 +10,24 @@ from mkdocs.exceptions import PluginError
 from tests.site.conftest import UPSTREAM
 
 from lessons.measured import SIMULATED
+from results import digest_of_code
 from samedevice.catalog import load
 from site_build.run_tables import Runs
 
 ROOT = Path(__file__).parents[2]
 PAGE = "how-it-is-verified/"
+CELLS = [
+    {"cell_type": "code", "metadata": {}, "source": ["measured(1)"], "outputs": []},
+    {"cell_type": "code", "metadata": {"tags": ["raises-exception"]}, "source": [], "outputs": []},
+]
+CODE = digest_of_code({"cells": CELLS})
 RUN = {
     "date": "2026-03-01",
     "torch": "2.13.0+cu130",
     "gpus": ["NVIDIA Example", "NVIDIA Example"],
     "lessons": {
-        "01-two-tensors": {"standing": "real", "passed": True, "cells": 2, "failed": []},
-        "02-unmoved-batches": {"standing": "real", "passed": False, "cells": 2, "failed": ["Cell 1"]},
+        "01-two-tensors": {"standing": "real", "passed": True, "cells": 2, "failed": [], "code": CODE},
+        "02-unmoved-batches": {"standing": "real", "passed": False, "cells": 2, "failed": ["Cell 1"], "code": CODE},
         "16-split-device-models": {"standing": "skipped", "why": "needs 2 GPUs, this machine has 1"},
     },
 }
@@ -47,14 +53,10 @@ def page(site):
 @pytest.fixture
 def project(tmp_path):
     """A project of three lessons of two cells each, one of which must raise, before any run."""
-    cells = [
-        {"cell_type": "code", "metadata": {}, "source": ["measured(1)"], "outputs": []},
-        {"cell_type": "code", "metadata": {"tags": ["raises-exception"]}, "source": [], "outputs": []},
-    ]
     for folder in ("notebooks", "results"):
         (tmp_path / folder).mkdir()
     for name in RUN["lessons"]:
-        (tmp_path / f"notebooks/{name}.ipynb").write_text(json.dumps({"cells": cells}), "utf-8")
+        (tmp_path / f"notebooks/{name}.ipynb").write_text(json.dumps({"cells": CELLS}), "utf-8")
     return tmp_path
 
 
@@ -72,7 +74,7 @@ def test_each_lesson_stands_there_with_its_cells_those_that_must_raise_and_how_i
         assert name == f"{slug[:2]} · {load().lessons[slug].title}"
         assert int(cells) == len(code)
         assert int(raising) == sum("raises-exception" in cell.metadata.get("tags", []) for cell in code)
-        if run[slug]["cells"] == len(code):
+        if run[slug]["code"] == digest_of_code(notebook):
             assert simulated == "passed"
         else:
             assert simulated.endswith("changed since")
@@ -189,8 +191,14 @@ def test_a_run_on_a_real_gpu_is_named_with_gpu_torch_date_and_what_did_not_pass(
     assert third.endswith("| skipped: needs 2 GPUs, this machine has 1 |")
 
 
+def test_how_many_lessons_were_changed_after_a_run_on_a_real_gpu_is_said(project):
+    lessons = RUN["lessons"] | {"01-two-tensors": RUN["lessons"]["01-two-tensors"] | {"code": "of another"}}
+    wrote(project, "gpu", RUN | {"lessons": lessons})
+    assert Runs(project).real_gpus().endswith(" Changed since, so not run as they are now: 1.")
+
+
 def test_a_lesson_that_was_changed_after_its_run_or_never_run_is_named_as_such(project):
-    lessons = {"01-two-tensors": RUN["lessons"]["01-two-tensors"] | {"cells": 3}}
+    lessons = {"01-two-tensors": RUN["lessons"]["01-two-tensors"] | {"code": "of another"}}
     wrote(project, "simulated", RUN | {"lessons": lessons})
     _, _, first, second, _ = Runs(project).lessons().splitlines()
     assert first.endswith("| passed, and was changed since |")

@@ -145,7 +145,7 @@ def _finish_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
     soup = finish_notebook(html, page, notebook)
     page.meta["lesson"] = lesson_place(slug, page, files)
     page.meta["gpus"] = notebook["metadata"].get("gpus")
-    page.meta["verified"] = last_verified(slug, project(config) / "results")
+    page.meta["verified"] = last_verified(slug, notebook, project(config) / "results")
     if has_error_index(config):
         add_links(soup, slug, notebook)
     check_links(soup, page, config, files)

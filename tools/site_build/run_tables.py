@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lessons.measured import SIMULATED
+from results import digest_of_code
 from samedevice.catalog import load
 from site_build.build_error import BuildError
 from site_build.escaping import escaped
@@ -42,10 +43,11 @@ class Runs:
             file = self._root / f"notebooks/{lesson.slug}.ipynb"
             if not file.exists():
                 continue
-            cells = [cell for cell in json.loads(file.read_text("utf-8"))["cells"] if cell["cell_type"] == "code"]
+            notebook = json.loads(file.read_text("utf-8"))
+            cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
             raising = sum("raises-exception" in cell["metadata"].get("tags", []) for cell in cells)
             name = f"[{escaped(f'{lesson.slug[:2]} · {lesson.title}')}](../notebooks/{file.name})"
-            standings = [_standing(run["lessons"].get(lesson.slug), len(cells)) for run in (simulated, real) if run]
+            standings = [_standing(run["lessons"].get(lesson.slug), notebook) for run in (simulated, real) if run]
             rows.append([name, str(len(cells)), str(raising), *standings])
         kinds = [name for name, run in (("Simulated", simulated), ("Real", real)) if run]
         return _table(["Lesson", "Cells", "Must raise", *kinds], rows, numbers=(1, 2))
@@ -78,7 +80,15 @@ class Runs:
             )
         skipped = sum(lesson["standing"] == "skipped" for lesson in run["lessons"].values())
         left = f" Skipped for want of GPUs: {skipped}." if skipped else ""
-        return f"On {escaped(', '.join(dict.fromkeys(run['gpus'])))}: {_passed(run)}.{left}"
+        changed = sum(self._was_changed(slug, lesson) for slug, lesson in run["lessons"].items())
+        since = f" Changed since, so not run as they are now: {changed}." if changed else ""
+        return f"On {escaped(', '.join(dict.fromkeys(run['gpus'])))}: {_passed(run)}.{left}{since}"
+
+    def _was_changed(self, slug: str, lesson: dict[str, Any]) -> bool:
+        file = self._root / f"notebooks/{slug}.ipynb"
+        if lesson["standing"] == "skipped" or not file.exists():
+            return False
+        return bool(lesson.get("code") != digest_of_code(json.loads(file.read_text("utf-8"))))
 
     def real_gpus_in_short(self) -> str:
         return self.real_gpus() if self.had_real_gpus() else "No run on a real GPU has been recorded yet."
@@ -140,13 +150,13 @@ class Runs:
         return json.loads(file.read_text("utf-8")) if file.exists() else None
 
 
-def _standing(lesson: dict[str, Any] | None, cells: int) -> str:
+def _standing(lesson: dict[str, Any] | None, notebook: dict[str, Any]) -> str:
     if lesson is None:
         return "not run yet"
     if lesson["standing"] == "skipped":
         return f"skipped: {escaped(lesson['why'])}"
     stands = "passed" if lesson["passed"] else f"{len(lesson['failed'])} failed"
-    return stands if lesson["cells"] == cells else f"{stands}, and was changed since"
+    return stands if lesson.get("code") == digest_of_code(notebook) else f"{stands}, and was changed since"
 
 
 def _ran(run: dict[str, Any]) -> list[dict[str, Any]]:
