@@ -34,6 +34,10 @@ CELLS = [
     new_code_cell("x.to(0)", execution_count=5),
     new_markdown_cell("## More\n\nRarer things."),
     new_code_cell("i(x)", outputs=[new_output("stream", name="stdout", text="three\n")], execution_count=6),
+    new_markdown_cell(f"## Exercises\n\n{QUESTION.partition(chr(10))[2].strip()}", metadata={"tags": ["predict"]}),
+    new_code_cell("j(x)", outputs=[new_output("stream", name="stdout", text="four\n")], execution_count=7),
+    new_markdown_cell("It is as in lesson 01.\n\n`check` runs your answer.\n\n**Exercise 02-a: predict.** Which?"),
+    new_code_cell("check()", execution_count=8),
     new_markdown_cell("## Remember\n\nThat."),
 ]
 
@@ -47,7 +51,7 @@ def built(build_small):
 
 def test_below_the_code_are_the_alternatives_and_below_them_the_answer_in_a_fold(built):
     article = built.page("notebooks/01-a/").select_one("article")
-    first, second, _ = article.select("ol.alternatives")
+    first, second, *_ = article.select("ol.alternatives")
     assert "f(x)" in first.find_previous_sibling().get_text()
     answer = first.find_next_sibling()
     assert answer.name == "details" and "open" not in answer.attrs
@@ -72,15 +76,21 @@ def test_why_not_is_no_text_of_the_page(built):
 def test_the_notebook_to_download_has_no_answers(built):
     notebook = json.loads(built.read("notebooks/01-a/01-a.ipynb"))
     code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    assert [bool(cell["outputs"]) for cell in code] == [False, False, False, True, False, True]
-    assert [cell["execution_count"] for cell in code] == [None, None, None, 4, 5, 6]
+    assert [bool(cell["outputs"]) for cell in code] == [False, False, False, True, False, True, False, False]
+    assert [cell["execution_count"] for cell in code] == [None, None, None, 4, 5, 6, None, 8]
     assert ["".join(cell["source"]) for cell in code][:3] == ["f(x)\ng(x)", "1", "h(x)"]
 
 
 def test_what_explain_says_of_a_predicted_cell_is_folded_with_it(built):
-    fold = built.page("notebooks/01-a/").select("details.prediction")[-1]
+    fold = built.page("notebooks/01-a/").select("details.prediction")[2]
     assert "It is x." in fold.get_text() and "So move it." in fold.get_text()
     assert "x.to(0)" not in fold.get_text()
+
+
+def test_the_exercises_below_a_recalled_question_are_not_folded(built):
+    fold = built.page("notebooks/01-a/").select("details.prediction")[-1]
+    assert "four" in fold.get_text() and "It is as in lesson 01." in fold.get_text()
+    assert "check" not in fold.get_text() and "Which?" not in fold.get_text()
 
 
 def test_what_is_rarer_is_one_fold_that_its_heading_opens(built):

@@ -19,6 +19,7 @@ from unanswered import answers, without_answers, write
 
 RIGHT = "right"
 _HEADINGS = ("h1", "h2", "h3", "h4")
+_EXERCISE = re.compile(r"check runs your answer|Exercise \d\d-[a-z]")
 _EXPLAINS = re.compile(r"(from samedevice import \w+(, \w+)*\s+)?explain\(\)")
 
 
@@ -85,4 +86,6 @@ def fold_more(soup: BeautifulSoup) -> None:
 def _ends_the_answer(element: Tag) -> bool:
     if element.name in _HEADINGS or "question" in element.get_attribute_list("class"):
         return True
+    if element.name == "p" and _EXERCISE.match(element.get_text()):
+        return True  # below the question that recalls an earlier lesson
     return "data-cell" in element.attrs and not _EXPLAINS.fullmatch(element.get_text().strip())
