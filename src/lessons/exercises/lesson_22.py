@@ -41,25 +41,33 @@ EXERCISES = {
         setup="""
 import torch
 
-beans = torch.ones(4, 3)
-taste = torch.ones(3, 1)
+flats = torch.ones(4, 3)
+rates = torch.ones(3, 1)
 """,
         programs=(
-            'result = beans.to("cpu") @ taste',
-            'result = beans.to("cuda") @ taste',
-            'result = beans.to("meta") @ taste',
-            'result = beans.to("meta") * taste.T',
-            'result = beans.to("cuda").cpu() @ taste',
-            'result = beans.to("meta").cpu() @ taste',
+            'result = flats.to("cpu") @ rates',
+            'result = flats.to("cuda") @ rates',
+            'result = flats.to("meta") @ rates',
+            'result = flats.to("meta") * rates.T',
+            'result = flats.to("cuda").cpu() @ rates',
+            'result = flats.to("meta").cpu() @ rates',
         ),
         result="result",
-        on_wrong="For each line: on which device are the beans then? And which mixes does that device refuse?",
+        on_wrong=(
+            "For each line: on which device are the flats then?",
+            "And which mixes does that device refuse?",
+            "A GPU refuses both products. `meta` has no values, and looks only at shapes in a matrix product.",
+        ),
     ),
     "b": Exercise(
         parameters=("model", "signal"),
         arguments=smoothed_arguments,
         reference=smoothed_reference,
-        on_error="total is where the signal is. Where was count created?",
+        on_error=(
+            "On which device is each tensor of the line that fails? Print total.device and count.device.",
+            "total is where the signal is. Where was count created?",
+            "torch.zeros_like(signal) is where the signal is, and so is device=signal.device.",
+        ),
         on_wrong_device="Leave the model and the signal on the GPU, and create the count there, too.",
         on_wrong_numbers="Each sample is the mean over the windows that cover it: divide by how many do.",
         result_on=0,
