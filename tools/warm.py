@@ -108,19 +108,21 @@ class Forks(LocalProvisioner):
         return self.connection_info
 
 
-def run(code: str, timeout: float) -> subprocess.CompletedProcess[str]:
-    """Return what `python -c` would print and how it would end; for programs that are not about PyTorch's import."""
+def run(
+    arguments: list[str], timeout: float, cwd: Path | None = None, env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Return what Python would print with -m or -c, and how it would end; not for what is about PyTorch's import."""
     if not POSSIBLE:
-        command = [sys.executable, "-c", code]
-        return subprocess.run(command, capture_output=True, encoding="utf-8", timeout=timeout)
+        command = [sys.executable, *arguments]
+        return subprocess.run(command, capture_output=True, encoding="utf-8", timeout=timeout, cwd=cwd, env=env)
     with tempfile.TemporaryDirectory(prefix="run-") as folder:
         printed, errors = Path(folder) / "printed", Path(folder) / "errors"
-        process = Fork(["-c", code], prints=(str(printed), str(errors)))
+        process = Fork(arguments, str(cwd) if cwd else None, env, prints=(str(printed), str(errors)))
         try:
             status = process.wait(timeout)
         finally:
             process.kill()
-        return subprocess.CompletedProcess(code, status, printed.read_text("utf-8"), errors.read_text("utf-8"))
+        return subprocess.CompletedProcess(arguments, status, printed.read_text("utf-8"), errors.read_text("utf-8"))
 
 
 def serve() -> None:

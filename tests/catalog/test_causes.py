@@ -69,7 +69,7 @@ def error_of(cause: Cause, lines: str) -> str:
 
 def error_of_a_script(cause: Cause, lines: str) -> str:
     start = "" if cause.id in ON_THE_MACHINE_AS_IT_IS else SIMULATION
-    process = run(start + cause.setup + lines, timeout=60)
+    process = run(["-c", start + cause.setup + lines], timeout=60)
     return process.stderr if process.returncode else ""
 
 

@@ -156,7 +156,7 @@ RUN = ["checkpoints_that_are_not_reentrant", "heads_in_turn_with_the_flag", "two
 @pytest.fixture(scope="module")
 def said() -> dict[str, str]:
     script = f"PROGRAMS = {[*RAISED, *MARKED_TWICE, *RUN]}\n{SCRIPT}"
-    process = run(script, timeout=200)
+    process = run(["-c", script], timeout=200)
     assert process.returncode == 0, process.stderr
     found: dict[str, str] = json.loads(process.stdout)
     return found

@@ -95,7 +95,7 @@ MESSAGES = {
 
 @pytest.fixture(scope="module")
 def said() -> dict[str, str]:
-    process = run(SCRIPT, timeout=120)
+    process = run(["-c", SCRIPT], timeout=120)
     assert process.returncode == 0, process.stderr
     found: dict[str, str] = json.loads(process.stdout)
     return found

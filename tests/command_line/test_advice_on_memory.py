@@ -14,15 +14,15 @@ print("fits a", torch.cuda.get_device_name())
 """
 
 
-def test_the_command_that_is_named_tells_what_fits_a_smaller_gpu(python, tmp_path):
+def test_the_command_that_is_named_tells_what_fits_a_smaller_gpu(forked, tmp_path):
     other = explain("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.").other
     program, *arguments = shlex.split(re.search("`(samedevice run [^`]+)`", other.says)[1])
     command = ("-m", program, *arguments)
     (tmp_path / arguments[-1]).write_text(TRAIN.format(batch=2**30))
-    full = python(*command)
+    full = forked(*command)
     assert "CUDA out of memory. Tried to allocate 64.00 GiB. GPU 0 has a total capacity of 14.56 GiB" in full.stderr
     assert full.returncode == 1
     assert explain(full.stderr).other.id == other.id
     (tmp_path / arguments[-1]).write_text(TRAIN.format(batch=2**10))
-    fits = python(*command)
+    fits = forked(*command)
     assert (fits.returncode, fits.stdout) == (0, "fits a Tesla T4\n"), fits.stderr

@@ -77,6 +77,7 @@ def without_addresses(text):
     return re.sub("0x[0-9a-f]+", "0x", text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_a_module_a_folder_an_archive_and_standard_input_see_what_python_shows_them(python, tmp_path, way):
     curious = CURIOUS.replace("print(inspect.getsource(Here), ", "print(") if way == "standard input" else CURIOUS
@@ -112,6 +113,7 @@ def test_the_installed_command_finds_modules_where_python_m_does(python, tmp_pat
     assert run.stdout == python("-m", "pkg.train", "-m").stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_a_device_error_of_theirs_is_explained_with_its_line(python, tmp_path, way):
     program = "import torch\n\nweight = torch.ones(3)\nprint(weight * torch.ones(3, device='cuda'))\n"
@@ -219,9 +221,9 @@ for step in range(3):
 """
 
 
-def test_a_device_error_is_explained_before_its_traceback_in_a_thread_too(python, tmp_path):
+def test_a_device_error_is_explained_before_its_traceback_in_a_thread_too(forked, tmp_path):
     (tmp_path / "train.py").write_text(BROKEN)
-    run = python(*RUN, "train.py")
+    run = forked(*RUN, "train.py")
     assert (run.returncode, run.stdout) == (1, "")
     begins, _, rest = run.stderr.partition("\n")
     assert begins == "samedevice: 1 simulated GPU, on the CPU (--gpus 2 for two)."
@@ -279,6 +281,7 @@ if __name__ == "__main__":
 UMLAUTS = "import torch\nä = torch.ones(3, device='cuda')\nprint('Gerät', ä + torch.ones(3))\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "shown"),
     [
@@ -298,6 +301,7 @@ def test_a_folder_with_spaces_and_umlauts_is_named_in_any_encoding(python, tmp_p
     assert "UnicodeEncodeError" not in run.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="what is printed has the forked worker's line")
 def test_an_unchanged_script_with_workers_classes_and_settings_of_its_own_runs(python, tmp_path):
     (tmp_path / "train.py").write_text(UNCHANGED)
@@ -408,9 +412,9 @@ exec(compile("torch.ones(3).to('cuda:1')", "<generated>", "exec"))
 """
 
 
-def test_the_summary_names_the_line_that_ran_a_text_and_standard_input_in_words(python, tmp_path):
+def test_the_summary_names_the_line_that_ran_a_text_and_standard_input_in_words(python, forked, tmp_path):
     (tmp_path / "train.py").write_text(IN_A_STRING)
-    run = python(*RUN, "--gpus", "2", "--summary", "train.py")
+    run = forked(*RUN, "--gpus", "2", "--summary", "train.py")
     assert "cpu to cuda:0: 1 tensor, 12 B; at train.py, line 3\n" in run.stderr
     assert "cpu to cuda:1: 1 tensor, 12 B; at train.py, line 4\n" in run.stderr
     run = python(*RUN, "--gpus", "2", "--summary", "-", input=IN_A_STRING)
@@ -474,6 +478,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="NCCL is for Linux")
 def test_a_script_for_nccl_runs_unchanged_under_torchrun(python, tmp_path):
@@ -630,12 +635,12 @@ def test_the_parser_needs_no_torch(python):
     assert python("-c", look).stdout == "[]\n"
 
 
-def test_a_gpu_of_a_model_has_its_name_and_its_memory(python, tmp_path):
+def test_a_gpu_of_a_model_has_its_name_and_its_memory(forked, tmp_path):
     (tmp_path / "train.py").write_text(
         "import torch\nprint([torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())])\n"
         'torch.zeros(2**32, device="cuda")\n'
     )
-    run = python(*RUN, "--gpus", "2", "--gpu-type", "nvidia t4", "train.py")
+    run = forked(*RUN, "--gpus", "2", "--gpu-type", "nvidia t4", "train.py")
     assert (run.returncode, run.stdout) == (1, "['Tesla T4', 'Tesla T4']\n")
     assert run.stderr.startswith("samedevice: 2 simulated GPUs (Tesla T4), on the CPU.\n")
     assert "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 16.00 GiB. GPU 0 has a total " in run.stderr

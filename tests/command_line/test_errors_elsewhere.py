@@ -250,6 +250,7 @@ class Code(enum.IntEnum):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("code", "explained"), [("Code.FAILED", 0), ("[0]", 1)])
 def test_the_code_that_a_program_ends_with_is_not_compared(python, tmp_path, code, explained):
     (tmp_path / "train.py").write_text(CODE + ENDS.format(code=code))

@@ -73,9 +73,9 @@ def test_what_is_no_device_error_has_the_same_form(form, text):
     form.validate(as_data(explain(text)))
 
 
-def test_a_script_leaves_the_culprits_in_a_file(python, tmp_path, form):
+def test_a_script_leaves_the_culprits_in_a_file(forked, tmp_path, form):
     (tmp_path / "train.py").write_text(f"import os\nos.chdir('..')\n{BROKEN}")
-    run = python(*RUN, "--json", "found.json", "train.py")
+    run = forked(*RUN, "--json", "found.json", "train.py")
     assert run.returncode == 1
     assert "::error" not in run.stdout
     data = json.loads((tmp_path / "found.json").read_text("utf-8"))
@@ -86,27 +86,26 @@ def test_a_script_leaves_the_culprits_in_a_file(python, tmp_path, form):
     assert culprit["edits"][0]["old"] == "total = torch.zeros(3)"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("script", ["import torch\n", "import torch, sys\nsys.exit(3)\n", "import torch\n1 / 0\n"])
-def test_a_script_without_a_device_error_says_so_in_the_file(python, tmp_path, form, script):
+def test_a_script_without_a_device_error_says_so_in_the_file(forked, tmp_path, form, script):
     (tmp_path / "train.py").write_text(script)
     (tmp_path / "found.json").write_text("of an earlier run")
-    python(*RUN, "--json=found.json", "train.py")
+    forked(*RUN, "--json=found.json", "train.py")
     data = json.loads((tmp_path / "found.json").read_text("utf-8"))
     form.validate(data)
     assert (data["message"], data["culprits"]) == (None, [])
 
 
-def test_a_file_that_cannot_be_written_is_named_and_the_exit_code_stays(python, tmp_path):
+def test_a_file_that_cannot_be_written_is_named_and_the_exit_code_stays(forked, tmp_path):
     (tmp_path / "train.py").write_text("import torch, sys\nsys.exit(3)\n")
-    run = python(*RUN, "--json", "missing/found.json", "train.py")
+    run = forked(*RUN, "--json", "missing/found.json", "train.py")
     assert run.returncode == 3
     assert "found.json' cannot be written: No such file" in run.stderr
 
 
-def test_a_script_annotates_the_line_to_change(python, tmp_path):
+def test_a_script_annotates_the_line_to_change(forked, tmp_path):
     (tmp_path / "train.py").write_text(BROKEN)
-    run = python(*RUN, "--output-format", "github", "train.py")
+    run = forked(*RUN, "--output-format", "github", "train.py")
     (line,) = run.stdout.splitlines()
     assert line.startswith("::error file=train.py,line=3,title=SD002%3A Expected all tensors")
     assert "%0A- total = torch.zeros(3)%0A+ total = torch.zeros(3, device=" in line

@@ -92,6 +92,7 @@ else:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has another code for it")
 def test_a_rank_that_aborts_when_it_has_ended_did_not_fail(program, capsys):
     program(ABORTS)
@@ -111,6 +112,7 @@ with FakeTensorMode():
 """
 
 
+@pytest.mark.slow
 def test_of_torch_compile_it_shows_the_call_and_raises_what_quotes_the_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "train.py").write_text(COMPILED, "utf-8")

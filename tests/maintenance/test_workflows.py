@@ -18,6 +18,7 @@ RIGHTS = {
     ("gpu.yml", "commit"): {"contents": "write"},
     ("gpu.yml", "remove-label"): {"pull-requests": "write"},
     ("pages.yml", "ask"): {"pages": "read"},
+    ("pages.yml", "colab"): {"contents": "write"},
     ("pages.yml", "deploy"): {"pages": "write", "id-token": "write"},
     ("release.yml", "publish"): {"contents": "read", "id-token": "write"},
     ("release.yml", "github-release"): {"contents": "write"},

@@ -100,10 +100,10 @@ def fail(): raise ValueError("at last")
 @pytest.mark.parametrize("end", ["fail()", "sys.exit(3)", "sys.exit('a word')", "os._exit(4)", "os.abort()", "pass"])
 def test_a_program_prints_and_ends_as_under_python(end):
     ordinary = subprocess.run([sys.executable, "-c", PROGRAM + end], capture_output=True, text=True)
-    forked = run(PROGRAM + end, timeout=60)
+    forked = run(["-c", PROGRAM + end], timeout=60)
     assert (forked.returncode, forked.stdout, forked.stderr) == (ordinary.returncode, ordinary.stdout, ordinary.stderr)
 
 
 def test_a_program_that_waits_for_ever_is_ended():
     with pytest.raises(subprocess.TimeoutExpired):
-        run("import time; time.sleep(1000)", timeout=0.1)
+        run(["-c", "import time; time.sleep(1000)"], timeout=0.1)

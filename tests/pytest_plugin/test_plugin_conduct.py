@@ -67,6 +67,7 @@ def test_gpus_are_of_the_model_that_was_named(run_session, options):
     assert ("samedevice: 2 simulated GPUs (Tesla T4), on the CPU." in session.out) is bool(options)
 
 
+@pytest.mark.slow
 def test_a_full_gpu_ends_the_traceback_at_the_line_of_the_test(run_session):
     test = 'import torch\ndef test_of_memory(simulated_cuda):\n    torch.zeros(2**40, device="cuda")\n'
     session = run_session({"test_memory.py": test})
@@ -139,6 +140,7 @@ def test_of_a_worker(simulated_cuda):
 """
 
 
+@pytest.mark.slow
 def test_an_error_of_a_worker_is_explained_from_its_frames_for_the_fixture_too(run_session):
     session = run_session({"test_worker.py": WORKER})
     says = "`self.scale` (shape (3,)) is on meta. It is a plain attribute of Scaled."

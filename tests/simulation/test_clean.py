@@ -297,6 +297,7 @@ def test_ctrl_c_at_any_line_of_starting_or_stopping_leaves_torch_as_before(
     assert interrupted == places
 
 
+@pytest.mark.slow
 def test_importing_samedevice_changes_nothing() -> None:
     program = """
 import torch
@@ -323,6 +324,7 @@ kept(torch.ones(2)).sum().backward()
     )
 
 
+@pytest.mark.slow
 def test_torch_imported_piece_by_piece_inside_a_simulation_works_inside_and_after_it() -> None:
     assert (
         run_alone("""

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 PROGRAM = """
 import torch
 from samedevice import simulate_cuda
@@ -14,6 +16,7 @@ assert torch.Tensor.grad.__get__ in before, "torch's own attribute is missing fr
 """
 
 
+@pytest.mark.slow
 def test_torch_packages_imported_inside_a_simulation_leave_torchs_tables_alone() -> None:
     subprocess.run([sys.executable, "-W", "ignore", "-c", PROGRAM], check=True)
 

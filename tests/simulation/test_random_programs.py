@@ -18,6 +18,7 @@ def test_random_programs_answer_as_the_rules_and_the_cpu_say() -> None:
     assert figures["refused_for_devices"] > 50
 
 
+@pytest.mark.slow
 def test_a_rule_that_is_broken_is_found_and_printed_as_a_short_program(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tensor_iterator, "found_two_devices", lambda first, second: None)
     with simulate_cuda(devices=2), pytest.raises(Difference) as found:

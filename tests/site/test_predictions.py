@@ -27,6 +27,13 @@ CELLS = [
     new_markdown_cell("It was the second, as `g` says."),
     new_markdown_cell(QUESTION.replace("## A section\n\n", ""), metadata={"tags": ["predict"]}),
     new_code_cell("1", outputs=[new_output("stream", name="stdout", text="one\n")], execution_count=2),
+    new_markdown_cell(QUESTION.replace("## A section\n\n", ""), metadata={"tags": ["predict"]}),
+    new_code_cell("h(x)", outputs=[new_output("stream", name="stdout", text="two\n")], execution_count=3),
+    new_code_cell("explain()", outputs=[new_output("stream", name="stdout", text="It is x.\n")], execution_count=4),
+    new_markdown_cell("So move it."),
+    new_code_cell("x.to(0)", execution_count=5),
+    new_markdown_cell("## More\n\nRarer things."),
+    new_code_cell("i(x)", outputs=[new_output("stream", name="stdout", text="three\n")], execution_count=6),
     new_markdown_cell("## Remember\n\nThat."),
 ]
 
@@ -40,7 +47,7 @@ def built(build_small):
 
 def test_below_the_code_are_the_alternatives_and_below_them_the_answer_in_a_fold(built):
     article = built.page("notebooks/01-a/").select_one("article")
-    first, second = article.select("ol.alternatives")
+    first, second, _ = article.select("ol.alternatives")
     assert "f(x)" in first.find_previous_sibling().get_text()
     answer = first.find_next_sibling()
     assert answer.name == "details" and "open" not in answer.attrs
@@ -65,8 +72,24 @@ def test_why_not_is_no_text_of_the_page(built):
 def test_the_notebook_to_download_has_no_answers(built):
     notebook = json.loads(built.read("notebooks/01-a/01-a.ipynb"))
     code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    assert [(cell["outputs"], cell["execution_count"]) for cell in code] == [([], None)] * 2
-    assert ["".join(cell["source"]) for cell in code] == ["f(x)\ng(x)", "1"]
+    assert [bool(cell["outputs"]) for cell in code] == [False, False, False, True, False, True]
+    assert [cell["execution_count"] for cell in code] == [None, None, None, 4, 5, 6]
+    assert ["".join(cell["source"]) for cell in code][:3] == ["f(x)\ng(x)", "1", "h(x)"]
+
+
+def test_what_explain_says_of_a_predicted_cell_is_folded_with_it(built):
+    fold = built.page("notebooks/01-a/").select("details.prediction")[-1]
+    assert "It is x." in fold.get_text() and "So move it." in fold.get_text()
+    assert "x.to(0)" not in fold.get_text()
+
+
+def test_what_is_rarer_is_one_fold_that_its_heading_opens(built):
+    (more,) = built.page("notebooks/01-a/").select("details.more")
+    assert more.select_one("summary h2#more").get_text() == "More"
+    assert not more.select("summary a")
+    assert all(text in more.get_text() for text in ("Rarer things.", "i(x)", "three"))
+    assert not more.select("#remember")
+    assert "open" not in more.attrs
 
 
 def test_no_lesson_shows_between_a_question_and_its_fold_what_happens(site, lessons):

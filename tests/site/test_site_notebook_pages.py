@@ -139,11 +139,11 @@ def test_a_folded_solution_holds_highlighted_code(article):
     assert "open" not in solution.attrs
 
 
-def test_colab_and_download_stand_above_a_lesson_without_a_short_answer(built, article):
-    assert article.select_one(":scope > p, :scope > h1")["class"] == ["lesson-actions"]
+def test_colab_and_download_stand_below_the_first_cell(built, article):
+    assert article.select_one("h1 ~ .lesson-actions")
     colab, download = article.select(".lesson-actions a")
     assert colab["href"].startswith("https://colab.research.google.com/github/")
-    assert colab["href"].endswith("/blob/main/notebooks/01-a.ipynb")
+    assert colab["href"].endswith("/blob/colab/notebooks/01-a.ipynb")
     assert json.loads(built.read(f"notebooks/01-a/{download['href']}"))["cells"]
 
 
@@ -155,7 +155,7 @@ def test_search_holds_each_cell_once_by_section_without_tags_and_marks(built):
     assert everything.count("the comment") == 1
     assert everything.count(MESSAGE) == 1
     assert MESSAGE in texts["#a-part"]["text"]
-    for noise in ("¶", "\\u00b6", "raises-exception", "Open in Colab", "Traceback"):
+    for noise in ("¶", "\\u00b6", "raises-exception", "Run in Colab", "Traceback"):
         assert noise not in everything
 
 
@@ -166,7 +166,7 @@ def test_a_lesson_for_two_gpus_offers_kaggle_and_says_when_it_was_last_verified(
         gpus = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4).metadata.gpus
         kaggle = page.select(".lesson-actions a[href*='kaggle.com']")
         assert len(kaggle) == (gpus == 2)
-        assert all(link["href"].endswith(f"/blob/main/notebooks/{name}.ipynb") for link in kaggle)
+        assert all(link["href"].endswith(f"/blob/colab/notebooks/{name}.ipynb") for link in kaggle)
         said = page.select_one(".lesson-verified").get_text()
         assert f"torch {simulated_run['torch']} on simulated GPUs" in said
 

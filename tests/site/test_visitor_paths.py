@@ -136,8 +136,8 @@ def test_from_home_two_taps_lead_into_colab(visitor, address):
     visitor.page.route(f"{COLAB}**", lambda route: (asked.append(route.request.url), route.fulfill(body="Colab")))
     visitor.page.goto(address)
     visitor.tap(visitor.page.get_by_role("link", name="lesson 01"))
-    visitor.tap(visitor.page.get_by_role("link", name="Open in Colab"))
+    visitor.tap(visitor.page.get_by_role("link", name="Run in Colab"))
     visitor.page.wait_for_url(f"{COLAB}**")
-    assert asked == [f"{COLAB}github/{UPSTREAM}/blob/main/notebooks/01-two-tensors.ipynb"]
+    assert asked == [f"{COLAB}github/{UPSTREAM}/blob/colab/notebooks/01-two-tensors.ipynb"]
     assert visitor.taps == 2
     assert visitor.swipes <= 3  # past the short answer, which stands above the ways to run the lesson

@@ -1,4 +1,4 @@
-"""The links below a lesson: the pages of the messages that it raises, and what it says of claims.
+"""The links of a lesson to pages that only the site has: the messages that it raises, and what it says of claims.
 
 The messages are read from the notebook, so that they are true of it, and the claims are those of claims.toml. Only the
 site has these links: on GitHub there are no such pages.
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from bs4 import BeautifulSoup
-from bs4.element import Tag
+from bs4.element import Comment, Tag
 
 from samedevice import explain
 from samedevice.catalog import Message
@@ -16,9 +16,13 @@ from site_build.claims_page import PLACE, claims_of_lesson
 
 
 def add_links(soup: BeautifulSoup, slug: str, notebook: dict[str, Any]) -> None:
-    """Put the links at the end of a lesson's content; they count from the folder of the notebooks."""
+    """Put the links at the end of a lesson's content, and below its message one for those who want the fix alone.
+
+    They count from the folder of the notebooks.
+    """
     below = soup.new_tag("div", attrs={"class": "lesson-links", "data-search-exclude": ""})
     messages = list(_raised(notebook))
+    _add_link_to_the_fix(soup)
     if messages:
         below.append(_words(soup, "In the error index,", "each message of this page with its other causes:"))
         below.append(_list(soup, {f"errors/{message.id.lower()}.md": message for message in messages}))
@@ -28,6 +32,17 @@ def add_links(soup: BeautifulSoup, slug: str, notebook: dict[str, Any]) -> None:
         others.append(_link(soup, PLACE, "all of them, with verdict and proof"))
         below.append(others)
     soup.append(below)
+
+
+def _add_link_to_the_fix(soup: BeautifulSoup) -> None:
+    """Put it below the lesson's first paragraphs, if its message is the catalog's and no short answer stands there."""
+    ends = soup.find(string=lambda text: isinstance(text, Comment) and "ways to run it" in text)
+    text = soup.select_one("h1 ~ .language-text")
+    message = explain(text.get_text().strip()).message if text else None
+    if ends and message and not soup.select_one(".hurry"):
+        paragraph = soup.new_tag("p", attrs={"class": "only-the-fix"})
+        paragraph.append(_link(soup, f"errors/{message.id.lower()}.md", "Only want the fix?"))
+        ends.insert_before(paragraph)
 
 
 def _raised(notebook: dict[str, Any]) -> Iterator[Message]:

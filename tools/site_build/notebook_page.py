@@ -16,7 +16,7 @@ from pymdownx.slugs import slugify
 
 from samedevice.catalog import load
 from samedevice.placement.drawing import colour_of
-from site_build.predictions import fold_predictions
+from site_build.predictions import fold_more, fold_predictions
 from site_build.tracebacks import plain, shorten
 
 
@@ -33,6 +33,7 @@ def finish_notebook(content: str, page: Page, notebook: dict[str, Any]) -> Beaut
     fold_predictions(soup, notebook)
     _finish_tables(soup)
     headings = _finish_headings(soup)
+    fold_more(soup)
     if headings:
         page.meta["title"] = headings[0]["name"]
     lesson = load().lessons.get(page.file.name)

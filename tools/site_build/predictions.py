@@ -6,22 +6,25 @@ A page has the code first, then the alternatives, then the fold. docs/assets/pre
 alternatives; without JavaScript they are a list.
 """
 
-import copy
 import itertools
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 from bs4 import BeautifulSoup
 from bs4.element import Comment, PageElement, Tag
 
+from unanswered import answers, without_answers, write
+
 RIGHT = "right"
 _HEADINGS = ("h1", "h2", "h3", "h4")
+_EXPLAINS = re.compile(r"(from samedevice import \w+(, \w+)*\s+)?explain\(\)")
 
 
 def fold_predictions(soup: BeautifulSoup, notebook: dict[str, Any]) -> None:
     """Mark the alternatives of each question in a lesson's page, put them below the code, and fold what answers it."""
-    for cell in _answers(notebook):
+    for cell in answers(notebook):
         code = soup.find("div", id=cell["id"])
         assert isinstance(code, Tag)
         question = code.find_previous_sibling("div", class_="question")
@@ -36,40 +39,45 @@ def fold_predictions(soup: BeautifulSoup, notebook: dict[str, Any]) -> None:
         _fold(soup, alternatives)
 
 
-def without_answers(notebook: dict[str, Any]) -> dict[str, Any]:
-    """Return a copy of a notebook in which nothing that a reader is asked to predict is answered."""
-    asked = copy.deepcopy(notebook)
-    for cell in _answers(asked):
-        cell.update(outputs=[], execution_count=None)
-    return asked
-
-
 def clear_downloads(site: Path) -> None:
     """Clear the answers in the notebooks that the built site offers for download."""
     for path in site.glob("notebooks/*/*.ipynb"):
-        notebook = without_answers(json.loads(path.read_text("utf-8")))
-        path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", "utf-8")
-
-
-def _answers(notebook: dict[str, Any]) -> list[dict[str, Any]]:
-    cells = notebook["cells"]
-    return [cell for question, cell in itertools.pairwise(cells) if "predict" in question["metadata"].get("tags", [])]
+        write(without_answers(json.loads(path.read_text("utf-8"))), path)
 
 
 def _fold(soup: BeautifulSoup, alternatives: Tag) -> None:
-    """Fold what follows, up to the next question, code or heading: the outputs, and what is said of them."""
+    """Fold what follows, up to the next question, code or heading: the outputs, and what is said of them.
+
+    Where the next code is `explain()` alone, which would tell the answer, it is folded too.
+    """
     fold = soup.new_tag("details", attrs={"class": "prediction"})
     summary = soup.new_tag("summary")
     summary.string = "Show what happens"
     fold.append(summary)
     answer: list[PageElement] = []
     for following in alternatives.next_siblings:
-        if isinstance(following, Tag) and (following.name in _HEADINGS or _begins_a_cell(following)):
+        if isinstance(following, Tag) and _ends_the_answer(following):
             break
         answer.append(following)
     fold.extend(answer)
     alternatives.insert_after(fold)
 
 
-def _begins_a_cell(element: Tag) -> bool:
-    return "id" in element.attrs or "question" in element.get_attribute_list("class")
+def fold_more(soup: BeautifulSoup) -> None:
+    """Fold the section "More" of a lesson, whose heading stays as what opens it."""
+    heading = soup.find("h2", id="more")
+    if not isinstance(heading, Tag):
+        return
+    rest = list(itertools.takewhile(lambda each: getattr(each, "name", None) != "h2", heading.next_siblings))
+    fold, summary = soup.new_tag("details", attrs={"class": "more"}), soup.new_tag("summary")
+    heading.insert_before(fold)
+    for link in heading.find_all("a", class_="headerlink"):
+        link.decompose()  # what opens a fold has nothing else to click
+    summary.append(heading)
+    fold.extend([summary, *rest])
+
+
+def _ends_the_answer(element: Tag) -> bool:
+    if element.name in _HEADINGS or "question" in element.get_attribute_list("class"):
+        return True
+    return "data-cell" in element.attrs and not _EXPLAINS.fullmatch(element.get_text().strip())

@@ -63,6 +63,7 @@ print(culprit.cause, culprit.fix, sep="; ")
 """
 
 
+@pytest.mark.slow
 def test_a_cause_takes_one_file_one_line_of_the_order_and_one_entry_of_the_catalog(tmp_path):
     package = tmp_path / "samedevice"
     shutil.copytree(Path(samedevice.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))

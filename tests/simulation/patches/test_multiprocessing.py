@@ -181,6 +181,7 @@ def test_batches_are_pinned_through_and_through(two_gpus: None) -> None:
     assert str(refusal.value) == "cannot pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned"
 
 
+@pytest.mark.slow
 def test_what_a_spawned_worker_made_on_a_gpu_is_not_pinned(two_gpus: None) -> None:
     batches: Any = iter(DataLoader(Makes(), num_workers=1, multiprocessing_context="spawn", pin_memory=True))
     with pytest.raises(RuntimeError) as refusal:
@@ -207,6 +208,7 @@ def not_found(name: str) -> str:
     return f"AttributeError: Can't get attribute '{name}' on <module '__main__' {loader}>"
 
 
+@pytest.mark.slow
 def test_a_spawned_worker_does_not_find_a_class_of_a_program_without_a_file() -> None:
     """As in a notebook: lesson 14 has both messages, and `explain` knows what the worker prints."""
     run = subprocess.run([sys.executable, "-c", WITHOUT_A_FILE], capture_output=True, text=True, timeout=120)

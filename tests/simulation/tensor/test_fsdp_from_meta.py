@@ -32,3 +32,16 @@ def test_a_model_that_was_sharded_on_meta_is_trained_on_the_gpu(group: None) -> 
     result.sum().backward()
     optimizer.step()
     assert [str(result.device), result.tolist()[0]] == ["cuda:0", [21.0, 21.0]]
+
+
+@pytest.mark.parametrize("where", ["cpu", "cuda"])
+def test_a_plain_model_refuses_the_weights_of_a_sharded_one_wherever_it_is(group: None, where: str) -> None:
+    """The text is DTensor's own, on every device; the parameters of a model on a GPU ended the process."""
+    sharded = nn.Linear(3, 8)
+    fully_shard(sharded, mesh=distributed.init_device_mesh("cpu", (1,)))
+    plain = nn.Linear(3, 8).to(where)
+    with pytest.raises(RuntimeError, match=r"aten\.copy_.* got mixed torch.Tensor and DTensor"):
+        plain.load_state_dict(sharded.state_dict())
+    weight: torch.Tensor = sharded.weight
+    with torch.no_grad(), pytest.raises(RuntimeError, match=r"aten\.add\.Tensor got mixed"):
+        plain.weight + weight

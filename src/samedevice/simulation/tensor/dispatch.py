@@ -38,7 +38,7 @@ from samedevice.simulation.rules import (
     only_cuda_computes,
     quantized,
 )
-from samedevice.simulation.tensor import classes, large_results, operators, wrapping
+from samedevice.simulation.tensor import classes, dtensor, large_results, operators, wrapping
 from samedevice.simulation.tensor.operators import Operator, known
 from samedevice.simulation.tensor.wrapping import (
     below,
@@ -138,6 +138,8 @@ def _dispatch(
     if device not in now.present:
         if FakeTensor in types:
             return NotImplemented  # its mode decides
+        if any(dtensor.is_one(kind) for kind in types):
+            return NotImplemented  # it refuses what is none, and brings what it holds here in its turn
         _refuse_absent(func, args, kwargs)
         try:
             device = judgement.judge(func, args, kwargs or {})
