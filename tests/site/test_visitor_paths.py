@@ -86,7 +86,6 @@ def test_from_the_paste_to_cause_and_line_nothing_is_between(visitor, address):
     [
         ("01-two-tensors", "batch = batch.to(device)"),
         ("02-unmoved-batches", "words = words.to(device)"),
-        ("17-data-parallel", 'model = nn.DataParallel(model.to("cuda:0"), device_ids=[0, 1])'),
     ],
 )
 def test_from_the_top_of_a_lesson_its_fix_is_a_swipe_away_at_most(visitor, address, lesson, line):
