@@ -201,3 +201,22 @@ def test_what_lesson_18_says_of_an_empty_selection_it_counts_as_zero_in_an_avera
     torchrun("--nproc-per-node=2 train.py")
     lines = capsys.readouterr().out.splitlines()
     assert lines == ["rank 0 of 2 0", "gradient: 6.0", "rank 1 of 2 1", "gradient: 6.0"], "(4 * 3 + 0) / 2"
+
+
+SHARDS = """
+from torch.distributed.tensor import Shard, distribute_tensor, init_device_mesh
+
+torch.cuda.set_device(rank)
+weight = distribute_tensor(torch.ones(8, 3, device="cuda"), init_device_mesh("cuda", (2,)), [Shard(0)])
+print(weight.device, weight.to_local().device, tuple(weight.to_local().shape))
+dist.destroy_process_group()
+"""
+
+
+def test_what_lesson_21_says_of_the_device_of_a_dtensor_it_is_that_of_the_part_here(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    begin = "from samedevice import simulate_cuda\nsimulate_cuda(2).start()\n"
+    (tmp_path / "train.py").write_text(begin + PROGRAM.replace('"gloo"', '"nccl"') + SHARDS, "utf-8")
+    torchrun("--nproc-per-node=2 train.py")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == ["rank 0 of 2 0", "cuda:0 cuda:0 (4, 3)", "rank 1 of 2 1", "cuda:1 cuda:1 (4, 3)"]
