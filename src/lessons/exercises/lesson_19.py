@@ -50,12 +50,17 @@ EXERCISES = {
     "a": Prediction(
         setup="""
 import torch
+from transformers import (ByT5Tokenizer, LlamaConfig,
+                          LlamaForSequenceClassification)
 from torch.nn import functional as F
-from transformers import BatchEncoding, LlamaConfig, LlamaForSequenceClassification as Llama
 
-config = LlamaConfig(vocab_size=8, hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=2,
-                     pad_token_id=0)
-model = Llama(config).to("cuda")
+config = LlamaConfig(
+    vocab_size=384, hidden_size=16, intermediate_size=16,
+    num_hidden_layers=1, num_attention_heads=2,
+    pad_token_id=0, bos_token_id=None, eos_token_id=None)
+from transformers import BatchEncoding
+
+model = LlamaForSequenceClassification(config).to("cuda")
 ids = torch.ones(2, 3, dtype=torch.long)
 inputs = BatchEncoding({"input_ids": ids})
 labels = torch.tensor([1, 0])
