@@ -85,7 +85,7 @@ def steps(program: str, /, **given: Any) -> Steps:
         >>> import torch
         >>> steps('x.to("meta")\\nx = x.to("meta")', x=torch.ones(3))
         1. x.to("meta")      a copy on meta, which nobody keeps
-        2. x = x.to("meta")  x: cpu to meta
+        2. x = x.to("meta")  x now names another tensor, on meta
 
     Raises:
         TypeError: there is no line to run.
@@ -98,13 +98,14 @@ def steps(program: str, /, **given: Any) -> Steps:
     done: list[Step] = []
     for statement in statements:
         line = ast.get_source_segment(program, statement) or ""
-        before = _drawn(names)
+        held, before = dict(names), _drawn(names)
         try:
             made = _run(statement, names)
         except RuntimeError as error:
             done.append(_failed(line, statement, before, error))
             break
-        done.append(_finished(line, before, _drawn(names), made))
+        others = {name: _kind(value) for name, value in names.items() if name in held and held[name] is not value}
+        done.append(_finished(line, before, _drawn(names), others, made))
     return Steps(done)
 
 
@@ -132,13 +133,27 @@ def _drawn(names: dict[str, Any]) -> dict[str, Thing]:
     return {name: thing for name, thing in shown.items() if any(placement.device for placement in thing.placements)}
 
 
-def _finished(line: str, before: dict[str, Thing], after: dict[str, Thing], made: Any) -> Step:
-    """Say what a line changed: what is new, what moved, and what it made for nobody."""
+def _kind(value: Any) -> str:
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        return "tensor"
+    return "module" if isinstance(value, torch.nn.Module) else type(value).__name__
+
+
+def _finished(line: str, before: dict[str, Thing], after: dict[str, Thing], others: dict[str, str], made: Any) -> Step:
+    """Say what a line changed: what is new, what moved, which names have `others` now, and what it made for nobody."""
     told = []
     for name, thing in after.items():
         now, then = _devices(thing), _devices(before[name]) if name in before else []
-        if now != then:
-            told.append(f"{name}: {joined(then)} to {joined(now)}" if then else f"{name} is on {joined(now)}")
+        if now == then:
+            continue
+        if not then:
+            told.append(f"{name} is on {joined(now)}")
+        elif name in others:
+            told.append(f"{name} now names another {others[name]}, on {joined(now)}")
+        else:
+            told.append(f"{name}: {joined(then)} to {joined(now)}")
     things = list(after.values())
     if made is not None:
         told.append(f"a copy on {made.device}, which nobody keeps")

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from copy import deepcopy
 
 import pytest
 import torch
@@ -49,8 +50,23 @@ def test_a_new_name_a_move_and_a_line_that_moves_nothing():
     x = torch.ones(2)
     assert told('y = x.cuda()\nx = x.to("cuda:1")\nz = len(x)', x=x) == [
         "y is on cuda:0",
-        "x: cpu to cuda:1",
+        "x now names another tensor, on cuda:1",
         "nothing moved",
+    ]
+
+
+def test_a_name_given_to_another_thing_is_told_apart_from_what_moves_and_keeps_its_name():
+    model, xs = nn.Linear(2, 2, bias=False), [torch.ones(1)]
+    assert told("model = model.cuda()\nmodel = copy(model).cpu()", model=model, copy=deepcopy) == [
+        "model: cpu to cuda:0",
+        "model now names another module, on cpu",
+    ]
+    assert told("weight = model.weight\nmodel.cuda()", model=nn.Linear(2, 2, bias=False))[1] == (
+        "model: cpu to cuda:0, weight: cpu to cuda:0"
+    )
+    assert told("xs[0] = xs[0].cuda()\nxs = [x.cpu() for x in xs]", xs=xs) == [
+        "xs: cpu to cuda:0",
+        "xs now names another list, on cpu",
     ]
 
 
