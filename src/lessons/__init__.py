@@ -10,6 +10,7 @@ from lessons.measured import measured
 from lessons.ranks import torchrun
 from lessons.schedule import schedule
 from lessons.steps import steps
+from lessons.steps_on_ranks import steps_on_ranks
 from lessons.timeline import timeline
 from samedevice.placement import picture
 
@@ -23,6 +24,7 @@ __all__ = [
     "schedule",
     "start",
     "steps",
+    "steps_on_ranks",
     "timeline",
     "torchrun",
     "without_gpu",

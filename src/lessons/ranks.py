@@ -45,19 +45,42 @@ def torchrun(arguments: str) -> None:
     parser.add_argument("--nproc-per-node", type=int, default=1)
     parser.add_argument("program", nargs=argparse.REMAINDER)
     options = parser.parse_args(shlex.split(arguments))
-    with tempfile.TemporaryDirectory() as folder:
-        printed = [Path(folder, f"{rank}.txt") for rank in range(options.nproc_per_node)]
-        raised = Path(folder, "raised.txt")
-        failed = _run(options.program, printed, raised)
-        for path in printed:
-            print(path.read_text("utf-8"), end="")
-        errors = raised.read_text("utf-8", errors="replace")
-    if failed:
+    printed, errors = _run_all(options.program, options.nproc_per_node)
+    for text in printed:
+        print(text, end="")
+    if errors is not None:
         rank, traceback = _first(errors)
-        if not traceback:
-            raise RuntimeError(errors.strip() or "a rank ended without an error")
-        print(f"[rank{rank}] failed in {_where(traceback)}")
-        raise RuntimeError(_error(traceback))
+        if traceback:
+            print(f"[rank{rank}] failed in {_where(traceback)}")
+        raise _raised(errors)
+
+
+def run_on_ranks(program: list[str], ranks: int) -> list[str]:
+    """Start a program once for each rank, and return what each of them printed.
+
+    Raises:
+        RuntimeError: a rank failed; the text is that of its error.
+        TimeoutError: the ranks still run after two minutes.
+    """
+    printed, errors = _run_all(program, ranks)
+    if errors is not None:
+        raise _raised(errors)
+    return printed
+
+
+def _run_all(program: list[str], ranks: int) -> tuple[list[str], str | None]:
+    """Return what each rank printed, and what all of them wrote of their errors; None if none failed."""
+    with tempfile.TemporaryDirectory() as folder:
+        printed = [Path(folder, f"{rank}.txt") for rank in range(ranks)]
+        raised = Path(folder, "raised.txt")
+        failed = _run(program, printed, raised)
+        texts = [path.read_text("utf-8") for path in printed]
+        return texts, raised.read_text("utf-8", errors="replace") if failed else None
+
+
+def _raised(errors: str) -> RuntimeError:
+    _, traceback = _first(errors)
+    return RuntimeError(_error(traceback) if traceback else errors.strip() or "a rank ended without an error")
 
 
 def _run(program: list[str], printed: list[Path], raised: Path) -> bool:

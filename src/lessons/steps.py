@@ -29,7 +29,9 @@ _STYLE = """\
 
 
 @dataclass(frozen=True)
-class _Step:
+class Step:
+    """A line that ran, the things as they are after it, and what it did."""
+
     line: str
     things: tuple[Thing, ...]
     verdict: Verdict
@@ -38,7 +40,7 @@ class _Step:
 class Steps:
     """What `steps` returns: a notebook shows one step at a time, anything else all of them as text."""
 
-    def __init__(self, steps: list[_Step]) -> None:
+    def __init__(self, steps: list[Step]) -> None:
         self._steps = steps
 
     def __repr__(self) -> str:
@@ -93,7 +95,7 @@ def steps(program: str, /, **given: Any) -> Steps:
     if not statements:
         raise TypeError('steps takes a program, as in steps("y = x.to(device)", x=x, device=device)')
     names: dict[str, Any] = dict(given)
-    done: list[_Step] = []
+    done: list[Step] = []
     for statement in statements:
         line = ast.get_source_segment(program, statement) or ""
         before = _drawn(names)
@@ -130,7 +132,7 @@ def _drawn(names: dict[str, Any]) -> dict[str, Thing]:
     return {name: thing for name, thing in shown.items() if any(placement.device for placement in thing.placements)}
 
 
-def _finished(line: str, before: dict[str, Thing], after: dict[str, Thing], made: Any) -> _Step:
+def _finished(line: str, before: dict[str, Thing], after: dict[str, Thing], made: Any) -> Step:
     """Say what a line changed: what is new, what moved, and what it made for nobody."""
     told = []
     for name, thing in after.items():
@@ -141,14 +143,14 @@ def _finished(line: str, before: dict[str, Thing], after: dict[str, Thing], made
     if made is not None:
         told.append(f"a copy on {made.device}, which nobody keeps")
         things.append(Thing("a copy", (Placement(str(made.device), shape=tuple(made.shape), note=_NOBODY),)))
-    return _Step(line, tuple(things), Verdict("yes", ", ".join(told) or "nothing moved"))
+    return Step(line, tuple(things), Verdict("yes", ", ".join(told) or "nothing moved"))
 
 
-def _failed(line: str, statement: ast.stmt, before: dict[str, Thing], error: RuntimeError) -> _Step:
+def _failed(line: str, statement: ast.stmt, before: dict[str, Thing], error: RuntimeError) -> Step:
     used = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
     met = verdict(thing for name, thing in before.items() if name in used)
     words = met.words if met.mark == "no" else str(error).partition("\n")[0]
-    return _Step(line, tuple(before.values()), Verdict("no", f"fails: {words}"))
+    return Step(line, tuple(before.values()), Verdict("no", f"fails: {words}"))
 
 
 def _devices(thing: Thing) -> list[str]:

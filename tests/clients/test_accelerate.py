@@ -10,6 +10,7 @@ from accelerate.big_modeling import init_empty_weights
 from accelerate.hooks import remove_hook_from_submodules
 from accelerate.state import AcceleratorState, GradientState
 from accelerate.utils import find_executable_batch_size, send_to_device, set_seed
+from peft import LoraConfig, PeftModel, get_peft_model
 from tiny import IDS, llama
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
@@ -68,6 +69,19 @@ def test_without_its_hooks_a_split_model_is_refused() -> None:
     assert str(refusal.value) == (
         "Expected all tensors to be on the same device, but found at least two devices, cuda:1 and cuda:0!"
     )
+
+
+@pytest.mark.filterwarnings("ignore")  # of peft
+def test_peft_brings_an_adapter_beside_an_offloaded_layer(tmp_path: Path) -> None:
+    lora = LoraConfig(target_modules=["q_proj"], init_lora_weights=False)
+    get_peft_model(llama(), lora).save_pretrained(tmp_path)
+    small = HALVES | {"model.layers.1": "cpu"}
+    expected = PeftModel.from_pretrained(llama().eval(), tmp_path)(IDS).logits
+    model = PeftModel.from_pretrained(dispatch_model(llama().eval(), small), tmp_path)
+    torch.testing.assert_close(model(IDS).logits, expected, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(model.merge_and_unload()(IDS).logits, expected, atol=1e-5, rtol=1e-4)
+    new = get_peft_model(dispatch_model(llama(), small), lora)
+    assert {str(p.device) for name, p in new.named_parameters() if "lora" in name} == {"cuda:0", "meta"}
 
 
 @pytest.mark.parametrize("device_map", ["auto", "balanced", "sequential", "cuda:1", {"": 1}], ids=str)

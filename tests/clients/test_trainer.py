@@ -143,3 +143,28 @@ def test_class_weights_on_the_cpu_are_refused(tmp_path: Path) -> None:
         "Expected all tensors to be on the same device, but got weight is on cpu, different from other tensors on "
         "cuda:0 (when checking argument in method wrapper_CUDA_nll_loss_forward)"
     )
+
+
+def counted_loss(outputs: Any, labels: torch.Tensor, num_items_in_batch: torch.Tensor) -> torch.Tensor:
+    """A loss as `compute_loss_func` wants it: a sum, over the number of labels in all batches of the step."""
+    weight = torch.tensor([1.0, 2.0], device=outputs.logits.device)
+    return nn.functional.cross_entropy(outputs.logits, labels, weight, reduction="sum") / num_items_in_batch
+
+
+class WithMeanOfABatch(Trainer):
+    """The loss that many scripts return: right for one batch a step, and too large by their number for several."""
+
+    def compute_loss(self, model: nn.Module, inputs: dict[str, torch.Tensor], **kwargs: Any) -> torch.Tensor:
+        labels = inputs.pop("labels")
+        return nn.functional.cross_entropy(model(**inputs).logits, labels)
+
+
+@one_gpu
+def test_a_loss_of_ones_own_is_the_same_for_one_batch_and_for_several(tmp_path: Path) -> None:
+    def loss(kind: type[Trainer], batch: int, steps: int, own: Any) -> float:
+        run = trainer(tmp_path, kind, max_steps=1, per_device_train_batch_size=batch, gradient_accumulation_steps=steps)
+        run.compute_loss_func = own
+        return float(run.train().training_loss)
+
+    assert loss(Trainer, 1, 4, counted_loss) == pytest.approx(loss(Trainer, 4, 1, counted_loss), abs=1e-4)
+    assert loss(WithMeanOfABatch, 1, 4, None) == pytest.approx(4 * loss(WithMeanOfABatch, 4, 1, None), abs=1e-2)

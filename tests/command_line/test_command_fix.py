@@ -78,6 +78,7 @@ def test_all_device_errors_of_a_program_are_one_diff_that_git_applies(python: Py
         (["-"], "has no file to fix"),
         (["a.ipynb"], "is a notebook"),
         (["--rounds", "0", "a.py"], "'0' is not a number from 1 on"),
+        (["--gpu-type", "T5", "a.py"], "no GPU 'T5' can be simulated, but these can:"),
         (["--gpus", "real", "a.py"], "on simulated GPUs only"),
         (["--steps", "3", "--pytest", "tests"], "--pytest takes no --steps"),
         (["broken.py"], "is not valid Python"),
@@ -371,3 +372,20 @@ def test_a_signal_ends_the_program_and_prints_what_was_reached(tmp_path: Path) -
     assert "interrupted after 2 runs" in stderr
     with pytest.raises(ProcessLookupError):
         os.kill(int(program.read_text()), 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_pytest", [False, True])
+def test_the_gpus_of_all_runs_are_of_the_named_model(python: Python, tmp_path: Path, is_pytest: bool) -> None:
+    lines = [
+        "assert torch.cuda.get_device_name(1) == 'Tesla T4'",
+        'x = torch.ones(3, device="cuda")',
+        "x + torch.ones(3)",
+    ]
+    head, indent = ("def test():", "    ") if is_pytest else ("", "")
+    (tmp_path / "test_name.py").write_text("\n".join(["import torch", head, *(indent + line for line in lines), ""]))
+    what = ["--pytest", "-q", "test_name.py"] if is_pytest else ["test_name.py"]
+    fix = python("-m", "samedevice", "fix", "--gpus", "2", "--gpu-type", "nvidia t4", *what)
+    assert fix.returncode == 0, fix.stderr
+    assert "on 2 simulated GPUs (Tesla T4). " in said(fix)
+    assert "2 runs, 1 error fixed in 1 file." in said(fix)

@@ -309,6 +309,12 @@ def test_a_layer_that_forward_does_not_use_is_frozen_above_the_wrapper(one_proce
     assert run(new, {**NAMES}) is None
 
 
+def test_of_a_model_without_a_name_it_is_said_in_words_what_to_freeze(one_process):
+    first = run(WRAPPED.format(forward="return self.rent(x)", model="Prices()"), {**NAMES})[0]
+    assert (first.cause, first.edits) == ("ddp_unused_parameters", ())
+    assert first.fix == "freeze sale with requires_grad_(False) before DistributedDataParallel wraps the model"
+
+
 @pytest.mark.parametrize(("model", "name"), [("Prices()", "model.module"), ("net", "net")])
 def test_a_layer_whose_output_the_loss_leaves_out_is_not_frozen(one_process, model, name):
     first = run(WRAPPED.format(forward="return self.rent(x), self.sale(x)", model=model), {**NAMES})[0]

@@ -63,7 +63,7 @@ def test_what_generate_was_given_leads_to_the_section_on_generate(run):
         run()
     diagnosis = explain(raised.value)
     assert diagnosis.culprits[0].case == "generate_inputs_on_cpu"
-    assert load().causes["generate_inputs_on_cpu"].failure == "generate-got-half-of-its-inputs"
+    assert load().causes["generate_inputs_on_cpu"].failure == "a-review-to-continue"
     assert load().lessons[load().causes["generate_inputs_on_cpu"].lesson].title in diagnosis.more
 
 

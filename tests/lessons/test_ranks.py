@@ -152,3 +152,73 @@ def test_ranks_that_wait_are_ended(tmp_path, monkeypatch):
         torchrun("train.py")
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+FROZEN = """
+net = nn.ModuleList([nn.Linear(1, 1), nn.Linear(1, 1)])
+net.forward = lambda x: net[0](x) + net[1](x)
+
+def train():
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for step in range(3):
+        model(torch.full((1, 1), rank + 1.0)).square().sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+def same():
+    gathered = [torch.empty(1, 1) for _ in range(2)]
+    dist.all_gather(gathered, net[1].weight.detach())
+    return torch.equal(*gathered)
+
+net[1].requires_grad_(False)
+model = nn.parallel.DistributedDataParallel(net)
+net[1].requires_grad_(True)
+train()
+print("unfrozen:", same())
+model = nn.parallel.DistributedDataParallel(net)
+train()
+print("wrapped again:", same())
+dist.destroy_process_group()
+"""
+
+
+def test_what_lesson_18_says_of_a_layer_that_was_frozen_when_ddp_wrapped_it(program, capsys):
+    program(FROZEN)
+    torchrun("--nproc-per-node=2 train.py")
+    told = ["unfrozen: False", "wrapped again: True"]
+    assert capsys.readouterr().out.splitlines() == ["rank 0 of 2 0", *told, "rank 1 of 2 1", *told]
+
+
+SELECTED = """
+model = nn.parallel.DistributedDataParallel(net)
+x = torch.full((4, 1), 3.0)[: 4 if rank == 0 else 0]
+model(x).sum().backward()
+print("gradient:", net.weight.grad.item())
+dist.destroy_process_group()
+"""
+
+
+def test_what_lesson_18_says_of_an_empty_selection_it_counts_as_zero_in_an_average(program, capsys):
+    program(SELECTED)
+    torchrun("--nproc-per-node=2 train.py")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == ["rank 0 of 2 0", "gradient: 6.0", "rank 1 of 2 1", "gradient: 6.0"], "(4 * 3 + 0) / 2"
+
+
+SHARDS = """
+from torch.distributed.tensor import Shard, distribute_tensor, init_device_mesh
+
+torch.cuda.set_device(rank)
+weight = distribute_tensor(torch.ones(8, 3, device="cuda"), init_device_mesh("cuda", (2,)), [Shard(0)])
+print(weight.device, weight.to_local().device, tuple(weight.to_local().shape))
+dist.destroy_process_group()
+"""
+
+
+def test_what_lesson_21_says_of_the_device_of_a_dtensor_it_is_that_of_the_part_here(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    begin = "from samedevice import simulate_cuda\nsimulate_cuda(2).start()\n"
+    (tmp_path / "train.py").write_text(begin + PROGRAM.replace('"gloo"', '"nccl"') + SHARDS, "utf-8")
+    torchrun("--nproc-per-node=2 train.py")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == ["rank 0 of 2 0", "cuda:0 cuda:0 (4, 3)", "rank 1 of 2 1", "cuda:1 cuda:1 (4, 3)"]

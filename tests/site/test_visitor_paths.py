@@ -81,19 +81,14 @@ def test_from_the_paste_to_cause_and_line_nothing_is_between(visitor, address):
     assert visitor.page.evaluate("document.activeElement.className") == "diagnosis"  # the phone's keyboard is gone
 
 
-@pytest.mark.parametrize(
-    ("lesson", "line"),
-    [
-        ("17-data-parallel", 'model = nn.DataParallel(model.to("cuda:0"), device_ids=[0, 1])'),
-    ],
-)
-def test_from_the_top_of_a_lesson_its_fix_is_a_swipe_away_at_most(visitor, address, lesson, line):
+@pytest.mark.parametrize("lesson", ["01-two-tensors", "02-unmoved-batches", "17-data-parallel"])
+def test_from_the_top_of_a_lesson_the_fix_alone_is_a_tap_and_a_swipe_away_at_most(visitor, address, lesson):
     visitor.page.goto(f"{address}notebooks/{lesson}/")
-    fix = visitor.page.locator(".hurry pre").first
-    visitor.look_for(fix)
-    assert line in fix.inner_text()
-    assert visitor.taps == 0
-    assert visitor.swipes <= 1
+    visitor.tap(visitor.page.get_by_role("link", name="Only want the fix?"))
+    visitor.page.wait_for_url("**/errors/*/")
+    visitor.look_for(visitor.page.locator(".example ins").first)
+    assert visitor.taps == 1
+    assert visitor.swipes <= 2
 
 
 @pytest.mark.parametrize("error", ["sd001", "sd020", "sd050"])

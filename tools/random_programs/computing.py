@@ -8,6 +8,7 @@ from hypothesis import assume
 from hypothesis.strategies import DrawFn, booleans, sampled_from
 
 from random_programs import rules
+from random_programs.classes import memory
 from random_programs.making import DEVICES, one, two
 from random_programs.program import Line, Operand, Program, judged
 from random_programs.rules import CPU
@@ -44,7 +45,7 @@ def broadcasts_into(x: Operand, y: Operand) -> bool:
 
 
 def share_memory(x: Operand, y: Operand) -> bool:
-    return bool(x.twin.untyped_storage().data_ptr() == y.twin.untyped_storage().data_ptr())
+    return not set(memory(x.twin)).isdisjoint(memory(y.twin))
 
 
 def written(

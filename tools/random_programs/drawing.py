@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import UnsatisfiedAssumption
 
-from random_programs import arrays, computing, gradients, making, operators
+from random_programs import arrays, computing, gradients, making, operators, subclasses
 from random_programs.program import Line, Program
 
 Kind = Callable[[st.DrawFn, Program], Line]
@@ -26,7 +26,8 @@ KINDS: st.SearchStrategy[Kind] = st.sampled_from((
     gradients.backward_with_gradient, gradients.require, gradients.clear_gradients, gradients.assign_gradient,
     gradients.assign_data, gradients.hook, gradients.checkpoint, making.make, making.view, computing.binary,
     making.move, operators.add, operators.write, arrays.make, arrays.to_tensor, arrays.from_tensor, arrays.write,
-    arrays.to_tensor, arrays.write, arrays.read,
+    arrays.to_tensor, arrays.write, arrays.read, subclasses.make, subclasses.make, subclasses.make, subclasses.make,
+    subclasses.leave, subclasses.held,
 ))  # fmt: skip
 NO_GRAD = st.sampled_from((False, False, False, True))
 

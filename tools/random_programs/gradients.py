@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, booleans, sampled_from
 
 from random_programs import rules
+from random_programs.classes import TwoTensor
 from random_programs.making import one, two
 from random_programs.program import Line, Operand, Program, judged
 from random_programs.rules import CPU
@@ -71,6 +72,9 @@ def assign_data(draw: DrawFn, program: Program) -> Line:
     """Draw `x.data = y`: x stays the same object and takes y's memory, with its device."""
     x, y = two(draw, program, lambda x, y: not (x.requires_grad or y.requires_grad or x.twin._is_view()))
     assume(x.name != y.name and x.twin.grad is None)
+    assume(not isinstance(x.twin, TwoTensor) and not isinstance(y.twin, TwoTensor))  # they have no memory to take
+    if x.device != y.device:  # autograd may have saved x, and backward meets it where it is then
+        assume(all(each.is_leaf for each in program.operands()))
     if (x.device == CPU) != (y.device == CPU):  # known_differences.toml: views made before do not belong to x any more
         assume(all(each.twin._base is not x.twin for each in program.operands()))
     return Line(f"{x}.data = {y}", (y.device,), target=x.name)

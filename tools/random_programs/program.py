@@ -13,6 +13,7 @@ import torch
 from torch.nn import functional as F  # noqa: N812
 from torch.utils.checkpoint import checkpoint
 
+from random_programs import classes
 from random_programs.rules import Refused
 from record.errors import OF_THE_CPU
 
@@ -100,6 +101,7 @@ class Program:
         self.lines: list[str] = []
         self.devices: dict[str, str] = {}
         self.here: dict[str, Any] = {"torch": torch, "F": F, "checkpoint": checkpoint, "numpy": numpy}
+        self.here |= classes.BY_NAME
         self.twin: dict[str, Any] = dict(self.here)
         self.ran = self.refused = 0  # lines, and how many of them the rules refused
         self._born: dict[str, tuple[int, int]] = {}  # the version counters of each tensor when it was made
@@ -165,7 +167,8 @@ class Program:
             places: dict[int, list[str]] = {}
             for name in self.devices:
                 if world[name].numel():
-                    places.setdefault(world[name].untyped_storage().data_ptr(), []).append(name)
+                    for place in classes.memory(world[name]):
+                        places.setdefault(place, []).append(name)
             partitions.append(sorted(places.values()))
         if partitions[0] != partitions[1]:
             self._differ(f"memory is shared by {partitions[0]}\nexpected {partitions[1]}")
@@ -177,7 +180,7 @@ class Program:
     def _compare_one(self, operand: Operand, gradients: bool) -> None:
         here = self.here[operand.name]
         found = _facts(here, self.cuda_only)
-        expected = _facts(operand.twin, self.cuda_only) | {"device": operand.device}
+        expected = _facts(operand.twin, self.cuda_only, operand.device)
         if not self.cuda_only:
             born = self._born.setdefault(operand.name, (here._version, operand.twin._version))
             found["writes"], expected["writes"] = here._version - born[0], operand.twin._version - born[1]
@@ -188,7 +191,7 @@ class Program:
                 self._differ(f"{operand}.grad is {gradient}\nexpected {wanted}")
             if wanted is not None:
                 found = _facts(gradient, self.cuda_only)
-                expected = _facts(wanted, self.cuda_only) | {"device": operand.device}
+                expected = _facts(wanted, self.cuda_only, operand.device)
                 for key in ("stride", "offset", "is_view"):  # those of a copy, where devices differ
                     found[key] = expected[key] = None
                 self._hold(f"{operand}.grad", found, expected)
@@ -208,6 +211,7 @@ class Program:
             ("numpy.full(", "import numpy"),
             ("checkpoint(", "from torch.utils.checkpoint import checkpoint"),
             ("torch.ops.random_programs", "from random_programs import operators"),
+            *((name, f"from random_programs.classes import {name}") for name in classes.BY_NAME),
         ):
             if any(name in each for each in self.lines):
                 start.insert(2, line)
@@ -245,14 +249,16 @@ def _said(outcome: tuple[type, str] | None) -> str:
     return f"{outcome[0].__name__}: {outcome[1]}" if outcome else "nothing"
 
 
-def _facts(tensor: Any, without_values: bool) -> dict[str, Any]:
-    """Return what is compared of a tensor."""
+def _facts(tensor: Any, without_values: bool, device: str | None = None) -> dict[str, Any]:
+    """Return what is compared of a tensor, which is on `device` by the rules."""
+    place = device or str(tensor.device)
     try:
         tensor.grad_fn  # noqa: B018
     except RuntimeError as error:  # a view that may not be used any more
-        return {"device": str(tensor.device), "refuses": str(error)}
+        return {"device": place, "refuses": str(error)}
     facts = {
-        "device": str(tensor.device),
+        "device": place,
+        "class": tensor.__class__.__name__,
         "shape": tuple(tensor.shape),
         "dtype": tensor.dtype,
         "requires_grad": tensor.requires_grad,
@@ -263,5 +269,7 @@ def _facts(tensor: Any, without_values: bool) -> dict[str, Any]:
         facts["stride"] = tensor.stride()
         facts["offset"] = tensor.storage_offset()
         facts["has_grad_fn"] = tensor.grad_fn is not None
-        facts["values"] = str(tensor.detach().cpu().tolist())  # as text, since nan differs from itself
+        facts["values"] = str([x.cpu().tolist() for x in classes.plain(tensor)])  # as text: nan differs from itself
+    if isinstance(tensor, classes.TwoTensor):
+        facts["held"] = [_facts(x, without_values, device) for x in (tensor.a, tensor.b)]
     return facts

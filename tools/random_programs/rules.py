@@ -9,6 +9,8 @@ from typing import Any, NoReturn
 
 import torch
 
+from random_programs.classes import TwoTensor
+
 CPU = "cpu"
 
 
@@ -181,7 +183,9 @@ def assigned_gradient(tensor: Any, gradient: Any) -> None:
 
 
 def as_numpy(tensor: Any) -> None:
-    """torch/csrc/utils/tensor_numpy.cpp."""
+    """torch/csrc/utils/tensor_numpy.cpp, after detach(), which gives a TwoTensor again."""
+    if isinstance(tensor.twin, TwoTensor):
+        raise Refused(".numpy() is not supported for tensor subclasses.")
     if tensor.device != CPU:
         raise Refused(
             f"can't convert {tensor.device} device type tensor to numpy. "

@@ -74,30 +74,49 @@ EXERCISES = {
     "a": InAGroup(
         setup="""
 import torch
+from torch import nn
+from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor import Shard, distribute_tensor, init_device_mesh
+from torch.distributed.tensor.parallel import ColwiseParallel, parallelize_module
 
+model = nn.Sequential(nn.Linear(3, 8), nn.LayerNorm(8))
 mesh = init_device_mesh("cpu", (1,))
 weight = distribute_tensor(torch.ones(8, 3), mesh, [Shard(0)])
 mask = torch.ones(8, 3)
+plan = {"0": ColwiseParallel()}
 """,
         programs=(
-            "weight * 2.0",
-            "weight * torch.tensor(2.0)",
+            "weight * torch.ones(1, 1)",
             "weight * mask",
             "weight.detach().clone() * mask",
             "weight.full_tensor() * mask",
-            'torch.empty(8, 3, device="meta").to("cpu")',
+            "fully_shard(model, mesh=mesh); model[0](torch.ones(4, 3))",
+            "parallelize_module(model, mesh, plan); model[1].weight * torch.ones(8)",
         ),
         result="",
-        on_wrong="Which operands are DTensors, which are plain, and which are single numbers, the same on all ranks?",
+        on_wrong=(
+            "Which operands are DTensors, which are plain, and which are single numbers, the same on all ranks?",
+            "A copy of a DTensor is a DTensor. full_tensor() returns a plain tensor, with the whole.",
+        ),
+        about={
+            5: "When does FSDP gather the weights, and is that called here?",
+            6: "Which layers does the plan name?",
+        },
     ),
     "b": Exercise(
         parameters=("model", "state", "flats"),
         arguments=load_arguments,
         reference=load_reference,
-        on_error="The weights are DTensors on meta. Make a DTensor of each tensor in the state, or use "
-        "to_empty and set_model_state_dict.",
-        on_wrong_numbers="The numbers are not those of the state. What does to_empty put into the weights?",
+        on_error=(
+            "Which of the two is plain: the weights of the model, or the tensors of the state?",
+            "The weights are DTensors. Make a DTensor of each tensor in the state, spread as its weight is.",
+            "Give distribute_tensor the p.device_mesh and the p.placements of the weight. Or use to_empty and "
+            "set_model_state_dict.",
+        ),
+        on_wrong_numbers=(
+            "The numbers are not those of the state. What does to_empty put into the weights?",
+            "to_empty gives memory without values. Each value has to come from the state.",
+        ),
         inside=in_the_group,
     ),
 }

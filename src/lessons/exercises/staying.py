@@ -1,8 +1,11 @@
 """Guards for exercises in which things have to stay where they are: elsewhere, the numbers would be right too."""
 
+from collections.abc import Callable
 from typing import Any
 
+import torch
 from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from lessons.exercises.kinds import RefusedError
 
@@ -32,3 +35,29 @@ def never_fetched(tensor: Any) -> Any:
     tensor.to, tensor.cpu = to, lambda: to("cpu")
     tensor.cuda = lambda device="cuda": to(device)
     return tensor
+
+
+class CopiesAllowed(TorchDispatchMode):
+    """A context in which a copy that leaves a GPU raises, unless it is allowed; whatever call made it is seen.
+
+    Args:
+        allows: called with the tensor to copy and the device to copy it to.
+        otherwise: what the reader is told, a whole sentence.
+    """
+
+    def __init__(self, allows: Callable[[Any, Any], bool], otherwise: str) -> None:
+        super().__init__()
+        self.allows, self.otherwise = allows, otherwise
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        source, target = None, None
+        if func is torch.ops.aten._to_copy.default:
+            source, target = args[0], kwargs.get("device")
+        elif func is torch.ops.aten.copy_.default:
+            source, target = args[1], args[0].device
+        if source is not None and source.is_cuda and target is not None:
+            to = torch.device(target)
+            if to != source.device and not self.allows(source, to):
+                raise RefusedError(self.otherwise)
+        return func(*args, **kwargs)

@@ -10,6 +10,8 @@ from samedevice.gpu_types import named
 
 _WITH_VALUE = ("--gpus", "--gpu-type", "--rng", "--json", "--output-format", "--steps", "--rounds", "--timeout")
 
+GPU_TYPE = 'the model to simulate, such as "NVIDIA T4": its name, compute capability and memory, which can run out'
+
 
 class Parser(argparse.ArgumentParser):
     """A parser that complains in one sentence."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from samedevice.doors import program
-from samedevice.doors.arguments import Parser, gpu_count, gpu_type, split
+from samedevice.doors.arguments import GPU_TYPE, Parser, gpu_count, gpu_type, split
 from samedevice.doors.cli_fix import USAGE_OF_FIX, fix
 from samedevice.doors.ends_of_logs import end_of
 from samedevice.doors.program import Misuse
@@ -108,12 +108,7 @@ def _run(arguments: Sequence[str]) -> int:
         help=f"how many GPUs to simulate, 1 to {MOST}, or real for this machine's own (default: 1; under torchrun one "
         f"for each process; real if {CHOICE}=real is set)",
     )
-    parser.add_argument(
-        "--gpu-type",
-        type=gpu_type,
-        metavar="NAME",
-        help='the model to simulate, such as "NVIDIA T4": its name, compute capability and memory, which can run out',
-    )
+    parser.add_argument("--gpu-type", type=gpu_type, metavar="NAME", help=GPU_TYPE)
     parser.add_argument(
         "--rng",
         choices=["cuda", "cpu"],

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from samedevice.doors.arguments import Parser, gpu_count, positive, split
+from samedevice.doors.arguments import GPU_TYPE, Parser, gpu_count, gpu_type, positive, split
 from samedevice.doors.program import Misuse
 from samedevice.doors.which_gpus import MOST, allowed
 from samedevice.gpu_choice import CHOICE
 
 USAGE_OF_FIX = """\
-samedevice fix [--write] [--gpus N] [--steps N] [--rounds N] [--timeout SECONDS] [--json FILE]
-                      (SCRIPT | -m MODULE | --pytest) [ARGS ...]"""
+samedevice fix [--write] [--gpus N] [--gpu-type NAME] [--steps N] [--rounds N] [--timeout SECONDS]
+                      [--json FILE] (SCRIPT | -m MODULE | --pytest) [ARGS ...]"""
 
 
 def fix(arguments: Sequence[str]) -> int:
@@ -35,6 +35,7 @@ def fix(arguments: Sequence[str]) -> int:
         metavar="N",
         help=f"how many GPUs, 1 to {MOST} (default: 1; with --pytest, what its option --simulate-cuda says)",
     )
+    parser.add_argument("--gpu-type", type=gpu_type, metavar="NAME", help=GPU_TYPE)
     parser.add_argument("--steps", type=positive, metavar="N", help="end each run after N steps of its optimizers")
     parser.add_argument("--rounds", type=positive, default=20, metavar="N", help="how many runs at most (default: 20)")
     parser.add_argument(
@@ -58,6 +59,7 @@ def fix(arguments: Sequence[str]) -> int:
     return door.fix(
         Target(name, rest if chosen.pytest else rest[1:], is_module, chosen.pytest),
         gpus=gpus or (None if chosen.pytest else 1),
+        gpu_type=chosen.gpu_type,
         limits=Limits(chosen.rounds, chosen.timeout, chosen.steps),
         write=chosen.write,
         json_file=chosen.json,

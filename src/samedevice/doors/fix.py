@@ -21,12 +21,15 @@ from samedevice.doors.stdout import write_out
 from samedevice.doors.write_files import NotWritten, write_files
 
 
-def fix(target: Target, *, gpus: int | None, limits: Limits, write: bool, json_file: str | None) -> int:
+def fix(
+    target: Target, *, gpus: int | None, gpu_type: str | None, limits: Limits, write: bool, json_file: str | None
+) -> int:
     """Fix a program's device errors, print the changes as one unified diff, and say on stderr what is done.
 
     Args:
         target: what to run.
         gpus: how many simulated GPUs; None for as many as pytest's own options say.
+        gpu_type: the model of each GPU; None for one that cannot be bought, or for what pytest's own options say.
         limits: where to end.
         write: whether to write the changed files.
         json_file: where to write the same for machines, as fix.schema.json has it; None for nowhere.
@@ -42,10 +45,10 @@ def fix(target: Target, *, gpus: int | None, limits: Limits, write: bool, json_f
     unlike = ""
     _let_signals_interrupt()
     with tempfile.TemporaryDirectory(prefix="samedevice-") as place:
-        runs = Runs(target, gpus, limits, Path(place))
+        runs = Runs(target, gpus, gpu_type, limits, Path(place))
         said = Said(target, folder, limits, runs)
         try:
-            said.before(gpus)
+            said.before(gpus, gpu_type)
             state = fixing(runs.run, folder, limits.rounds, said.after)
         except KeyboardInterrupt:
             state, said.interrupted = said.state, True

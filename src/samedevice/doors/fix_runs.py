@@ -69,8 +69,8 @@ class Target:
 class Runs:
     """The runs of a program, each in a process of its own."""
 
-    def __init__(self, target: Target, gpus: int | None, limits: Limits, place: Path) -> None:
-        self._target, self._gpus, self._steps, self._place = target, gpus, limits.steps, place
+    def __init__(self, target: Target, gpus: int | None, gpu_type: str | None, limits: Limits, place: Path) -> None:
+        self._target, self._gpus, self._type, self._steps, self._place = target, gpus, gpu_type, limits.steps, place
         self._deadline = time.monotonic() + limits.seconds
         self.began = time.time()
         self.last_words = ""  # what the last run printed on stderr
@@ -104,6 +104,7 @@ class Runs:
             "is_module": self._target.is_module,
             "pytest": list(self._target.arguments) if self._target.is_pytest else None,
             "gpus": gpus,
+            "gpu_type": self._type,
             "steps": self._steps,
             "folder": str(self._target.folder),
             "files": {str(path): file.content.decode("latin-1") for path, file in files.items()},

@@ -28,11 +28,12 @@ class Said:
         self.interrupted = False
         self.state = State({})
 
-    def before(self, gpus: int | None) -> None:
+    def before(self, gpus: int | None, gpu_type: str | None) -> None:
         enough = f", each run for {counted(self._limits.steps, 'step')}" if self._limits.steps else ""
         where = counted(gpus, "simulated GPU") if gpus else "simulated GPUs"
         again = "They are" if self._target.is_pytest else "It is"
-        say(f"running {self._target} on {where}{enough}. {again} run again after each fix.")
+        model = f" ({gpu_type})" if gpu_type else ""
+        say(f"running {self._target} on {where}{model}{enough}. {again} run again after each fix.")
 
     def after(self, state: State, trying: Sequence[Fix]) -> None:
         """Say what a run came to, and what is tried next."""

@@ -106,7 +106,7 @@ def _run_program(job: dict[str, Any], report: Report) -> int:
     if job["gpus"]:
         from samedevice.doors.simulated import Simulated
 
-        Simulated(job["gpus"], rng="cpu")
+        Simulated(job["gpus"], rng="cpu", gpu_type=job["gpu_type"])
     try:
         named = (program.module if job["is_module"] else program.named)(job["name"])
     except program.Misuse as misuse:  # it was there when `fix` began
@@ -201,7 +201,8 @@ def _run_tests(job: dict[str, Any], report: Report) -> int:
 
     noted = report
     # pytest would rewrite a module of tests from the disk.
-    return int(pytest.main([*job["pytest"], "--assert=plain"], plugins=[Collector()]))
+    options = ["--assert=plain", *(["--gpu-type", job["gpu_type"]] if job["gpu_type"] else [])]
+    return int(pytest.main([*job["pytest"], *options], plugins=[Collector()]))
 
 
 if __name__ == "__main__":

@@ -235,9 +235,9 @@ def device_sign(device: str, x: float, y: float) -> str:
     match device:
         case "cpu":
             return rectangle(x - 7, y - 7, 14, 14, 2)
-        case "cuda:0":
+        case "cuda:0" | "rank 0":
             return f'<circle cx="{x:g}" cy="{y:g}" r="8"/>'
-        case "cuda:1":
+        case "cuda:1" | "rank 1":
             return f'<path d="M{x:g} {y - 8:g}l9 15h-18z"/>'
         case "" | "meta":
             return rectangle(x - 7, y - 7, 14, 14, 2, f'{OUTLINE} stroke-width="2" stroke-dasharray="3 2"')
@@ -246,8 +246,9 @@ def device_sign(device: str, x: float, y: float) -> str:
 
 
 def colour_of(device: str) -> str:
-    """Return the colour of a device: three of them have colours of their own."""
-    return {"cpu": "cpu", "cuda:0": "cuda-0", "cuda:1": "cuda-1"}.get(device, "ink")
+    """Return the colour of a device: three of them have colours of their own. A rank has that of its GPU."""
+    colours = {"cpu": "cpu", "cuda:0": "cuda-0", "cuda:1": "cuda-1", "rank 0": "cuda-0", "rank 1": "cuda-1"}
+    return colours.get(device, "ink")
 
 
 def coloured(name: str, *elements: str) -> str:

@@ -143,6 +143,8 @@ class State:
         self.libraries: list[torch.library.Library] = []
         # patches/library.py: which of them are in front of those of an operator, by its name
         self.in_front: dict[str, torch.library.Library] = {}
+        # patches/library.py: what calls CUDA's kernel, for a class that passes an operator on
+        self.kernels_of_cuda: dict[str, Callable[[Any, list[torch.Tensor], Arguments, Keywords], Any]] = {}
 
 
 now = State()  # without GPUs, until a simulation starts

@@ -348,3 +348,22 @@ def test_a_class_that_is_called_with_a_tensor_shares_its_memory_where_it_is() ->
         'Attempted to set the storage of a tensor on device "cpu" to a storage on different device "cuda:1".  This is '
         "no longer allowed; the devices must match."
     )
+
+
+class Plain(torch.Tensor):
+    pass
+
+
+class Passing(torch.Tensor):
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return super().__torch_dispatch__(func, types, args, kwargs or {})
+
+
+@pytest.mark.parametrize("kind", [nn.Parameter, Plain, Passing])
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_writing_to_a_tensor_made_of_another_counts_the_versions_of_both(kind: type, device: str) -> None:
+    tensor = torch.ones(3, device=device)
+    made = torch.Tensor._make_subclass(kind, tensor, False)
+    made.add_(1)
+    assert tensor._version == made._version == 1

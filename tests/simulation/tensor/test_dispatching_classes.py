@@ -244,3 +244,18 @@ def test_its_stream_is_recorded_by_its_class() -> None:
 def test_legacy_types_know_what_holds_tensors() -> None:
     assert (isinstance(two(), torch.cuda.FloatTensor), isinstance(two(), torch.FloatTensor)) == (True, False)
     assert (isinstance(two("cpu"), torch.cuda.FloatTensor), isinstance(two("cpu"), torch.FloatTensor)) == (False, True)
+
+
+@pytest.mark.parametrize("devices", ["cuda", "cpu", None])
+def test_a_kernel_of_the_programs_is_called_for_it(devices: Any) -> None:
+    def write(x: torch.Tensor) -> None:
+        x.add_(1)
+
+    operator = torch.library.custom_op("dispatching::write", write, mutates_args={"x"}, device_types=devices)
+    tensor = passing(3)
+    if devices == "cpu":
+        with pytest.raises(NotImplementedError, match="with arguments from the 'CUDA' backend"):
+            operator(tensor)
+    else:
+        operator(tensor)
+        assert tensor.sum().item() == 6

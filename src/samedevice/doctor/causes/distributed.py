@@ -72,8 +72,10 @@ def frozen(evidence: Evidence) -> Change:
         statement = _wraps(wrapped, call)
         if statement is not None:
             return before_line(call, f"{root}{layer.path}.requires_grad_(False)", statement)
-    line = f"{root or 'the model'}{layer.path}.requires_grad_(False)"
-    return Change(f"{line}  # before DistributedDataParallel wraps it")
+    if not root:  # it has no name but that of the wrapper, which is made too late for this
+        name = layer.path.removeprefix(".")
+        return Change(f"freeze {name} with requires_grad_(False) before DistributedDataParallel wraps the model")
+    return Change(f"{root}{layer.path}.requires_grad_(False)  # before DistributedDataParallel wraps it")
 
 
 @left_out.fix

@@ -182,6 +182,7 @@ def _names(impls: set[str]) -> set[str]:
 
 
 def _forget(name: str) -> None:
+    state.now.kernels_of_cuda.pop(name, None)
     library = state.now.in_front.pop(name, None)
     if library is not None:
         _destroy(library)
@@ -246,23 +247,32 @@ def _autograd_differs(name: str, keys: set[str]) -> bool:
 def _at_python(name: str, in_python: set[str]) -> Callable[..., Any]:
     """What is at the Python key: CUDA's kernel if it is in Python; else all is as PyTorch has it."""
     before = _get_kernel(name, _PYTHON)
-    is_of_pytorch = is_pytorchs(name)
-    is_for_all = not in_python.isdisjoint(_FOR_ALL)
+    on_cuda = state.now.kernels_of_cuda[name] = functools.partial(_on_cuda, name, in_python)
 
     def kernel(keys: Any, *args: Any, **kwargs: Any) -> Any:
         tensors = list(judgement.tensors_of(args, kwargs))
         if not _how_many_modes() and not any(dispatches_itself(type(tensor)) for tensor in tensors):
-            below = registered_kernels.below_python(registered_kernels.keys_on_cuda(keys, tensors))
-            key = below.highestPriorityTypeId()
-            if not is_of_pytorch and not registered_kernels.has_kernel(name, key):
-                registered_kernels.refuse(name, below, args, kwargs)
-            if is_for_all or key.name in in_python:
-                return registered_kernels.call(name, below, args, kwargs)
+            result = on_cuda(keys, tensors, args, kwargs)
+            if result is not NotImplemented:
+                return result
         if registered_kernels.has_numbers(name, args):
             return _to_modes_or_classes(registered_kernels.overload_of(name), tensors, args, kwargs)
         return before.call_boxed(keys, *args, **kwargs)
 
     return kernel
+
+
+def _on_cuda(
+    name: str, in_python: set[str], keys: Any, tensors: list[torch.Tensor], args: Arguments, kwargs: Keywords
+) -> Any:
+    """Call the kernel in Python that CUDA has for these tensors; NotImplemented where it is none in Python."""
+    below = registered_kernels.below_python(registered_kernels.keys_on_cuda(keys, tensors))
+    key = below.highestPriorityTypeId()
+    if not is_pytorchs(name) and not registered_kernels.has_kernel(name, key):
+        registered_kernels.refuse(name, below, args, kwargs)
+    if key.name in in_python or not in_python.isdisjoint(_FOR_ALL):
+        return registered_kernels.call(name, below, args, kwargs)
+    return NotImplemented
 
 
 def _to_modes_or_classes(overload: Overload, tensors: list[torch.Tensor], args: Arguments, kwargs: Keywords) -> Any:

@@ -20,7 +20,7 @@ from samedevice.simulation.calls import Arguments, Keywords, Overload, Types
 from samedevice.simulation.device.devices import CPU
 from samedevice.simulation.tensor import classes
 from samedevice.simulation.tensor.classes import Twin, assign, is_of_program, original_of, twin_of
-from samedevice.simulation.tensor.wrapping import meet_holder, unwrap
+from samedevice.simulation.tensor.wrapping import detached, meet_holder, unwrap
 
 _make_subclass = torch.Tensor._make_subclass
 # Classes of which _make_wrapper_subclass made a tensor. What outlives a simulation may be asked about in the next.
@@ -56,7 +56,7 @@ def _as_on_cuda(own: Any) -> Any:
 def made_of(tensor: torch.Tensor, kind: type, device: torch.device, require_grad: bool = False) -> Any:
     """The same memory, detached, as a tensor of a class that dispatches operators itself, on this device."""
     with torch._C.DisableTorchFunction():
-        made: Any = _make_subclass(classes.simulated, unwrap(tensor), require_grad)
+        made: Any = _make_subclass(classes.simulated, detached(tensor), require_grad)
     made._samedevice_device = device
     become(made, kind)
     return made

@@ -7,6 +7,7 @@ they differ, judgement.judge decides as PyTorch's CUDA build would. Its C++ devi
 autograd ends the process on a CPU build.
 """
 
+import functools
 import operator
 import textwrap
 from collections import OrderedDict
@@ -17,7 +18,7 @@ import torch
 from samedevice.simulation import stand_ins, state
 from samedevice.simulation.device import dispatch_modes, sync_debug
 from samedevice.simulation.device.devices import CPU
-from samedevice.simulation.rules import errors, layout_kinds
+from samedevice.simulation.rules import errors, judgement, layout_kinds
 from samedevice.simulation.stand_ins import modes_are_asked
 from samedevice.simulation.tensor import at_once, classes, dispatch, reshaping
 from samedevice.simulation.tensor.told_to_modes import told, told_getter, told_without_class
@@ -207,6 +208,13 @@ class PassedOn(SimulatedTensor):
 
     @classmethod
     def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        on_cuda = state.now.kernels_of_cuda.get(func.name())
+        if on_cuda is not None:
+            tensors = list(judgement.tensors_of(args, kwargs))
+            keys = functools.reduce(operator.or_, map(torch._C._dispatch_keys, tensors))
+            result = on_cuda(keys, tensors, args, kwargs or {})
+            if result is not NotImplemented:
+                return result
         return dispatch.dispatch(cls, func, (), args, kwargs)  # without the classes that were asked already
 
 

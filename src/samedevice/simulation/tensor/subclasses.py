@@ -26,7 +26,7 @@ from samedevice.simulation.tensor.classes import (
 from samedevice.simulation.tensor.dispatch import refuse_gradients_of_nested
 from samedevice.simulation.tensor.dispatching_classes import become, follow, made_of
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
-from samedevice.simulation.tensor.wrapping import meet_holder, pass_on, unwrap
+from samedevice.simulation.tensor.wrapping import detached, meet_holder, pass_on, unwrap
 
 _new_parameter = torch.nn.Parameter.__new__
 _make_subclass = torch.Tensor._make_subclass
@@ -77,7 +77,7 @@ def make_subclass(cls: type, data: Any, require_grad: bool = False, **options: A
     with torch._C.DisableTorchFunction():  # a mode hears nothing of it
         if require_grad:
             refuse_gradients_of_nested([data])
-        made = _make_subclass(classes.simulated, unwrap(data), require_grad)
+        made = _make_subclass(classes.simulated, detached(data), require_grad)
         made._samedevice_device = data.device
         pass_on(data, made)
     assign(made, twin_of(cls))

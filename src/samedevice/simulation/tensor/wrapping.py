@@ -169,5 +169,10 @@ def unwrap(tensor: torch.Tensor) -> torch.Tensor:
         refuse_absent(device_of(tensor))
     if overrides_nothing(type(tensor)):
         return call_below(_detach, (), (tensor,), {})
+    return detached(tensor)
+
+
+def detached(tensor: torch.Tensor) -> torch.Tensor:
+    """What `unwrap` gives, where writing to the one counts the version of the other, as with `tensor.detach()`."""
     with below(), torch._C.DisableTorchFunctionSubclass():
         return tensor.detach()
