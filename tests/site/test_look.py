@@ -108,7 +108,16 @@ def test_the_cause_and_the_line_to_change_are_on_a_phones_first_two_screens(visi
     assert change["y"] + change["height"] < 800
 
 
-PARTS = [".lesson-place", "h1", ".language-text", ".hurry", ".lesson-actions", ".lesson-sections", ".setup", "h2"]
+PARTS = [
+    ".lesson-place",
+    "h1",
+    ".language-text",
+    ".only-the-fix",
+    ".lesson-actions",
+    ".lesson-sections",
+    ".setup",
+    "h2",
+]
 
 
 def test_a_lessons_first_screen_has_its_parts_in_their_order_and_the_first_section_is_near(visit):

@@ -7,6 +7,10 @@ from playwright.sync_api import expect
 
 PHONE = 360
 BACKGROUND = "element => getComputedStyle(element).backgroundColor"
+MESSAGE = (
+    "RuntimeError: Expected all tensors to be on the same device, but got mat1 is on cpu, different from other tensors "
+    "on cuda:0 (when checking argument in method wrapper_CUDA_addmm)"
+)
 PRINTED = ["body", "article h1", "article p", "article code", "article pre > code", "article ins"]
 COLOURS = """names => Promise.all(document.getAnimations().map((animation) => animation.finished)).then(() =>
     names.map((name) => {
@@ -63,10 +67,11 @@ def test_the_tab_key_stops_only_at_what_can_be_seen(visit):
     assert [tag for tag, seen in stops if not seen] == []
 
 
-def test_code_on_a_panel_has_a_ground_of_its_own(visit, lessons):
-    page = visit(lessons[0])
-    code = page.locator(".hurry p > code").first
-    assert code.evaluate(BACKGROUND) != page.locator(".hurry").evaluate(BACKGROUND)
+def test_code_on_a_panel_has_a_ground_of_its_own(open_box):
+    box = open_box().paste(MESSAGE)
+    code = box.result.locator("p > code").first
+    expect(code).to_be_visible()
+    assert code.evaluate(BACKGROUND) != box.page.locator(".doctor:has(.diagnosis)").evaluate(BACKGROUND)
 
 
 def test_the_commonest_error_is_on_the_first_screen_of_a_phone(visit):

@@ -35,11 +35,11 @@ def add_links(soup: BeautifulSoup, slug: str, notebook: dict[str, Any]) -> None:
 
 
 def _add_link_to_the_fix(soup: BeautifulSoup) -> None:
-    """Put it below the lesson's first paragraphs, if its message is the catalog's and no short answer stands there."""
+    """Put it below the lesson's first paragraphs, if its message is the catalog's."""
     ends = soup.find(string=lambda text: isinstance(text, Comment) and "ways to run it" in text)
     text = soup.select_one("h1 ~ .language-text")
     message = explain(text.get_text().strip()).message if text else None
-    if ends and message and not soup.select_one(".hurry"):
+    if ends and message:
         paragraph = soup.new_tag("p", attrs={"class": "only-the-fix"})
         paragraph.append(_link(soup, f"errors/{message.id.lower()}.md", "Only want the fix?"))
         ends.insert_before(paragraph)
