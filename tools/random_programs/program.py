@@ -269,7 +269,9 @@ def _facts(tensor: Any, without_values: bool, device: str | None = None) -> dict
         facts["stride"] = tensor.stride()
         facts["offset"] = tensor.storage_offset()
         facts["has_grad_fn"] = tensor.grad_fn is not None
-        facts["values"] = str([x.cpu().tolist() for x in classes.plain(tensor)])  # as text: nan differs from itself
+        if not isinstance(tensor, classes.TwoTensor):
+            (plain,) = classes.plain(tensor)
+            facts["values"] = str(plain.cpu().tolist())  # as text, since nan differs from itself
     if isinstance(tensor, classes.TwoTensor):
         facts["held"] = [_facts(x, without_values, device) for x in (tensor.a, tensor.b)]
     return facts

@@ -367,3 +367,24 @@ def test_writing_to_a_tensor_made_of_another_counts_the_versions_of_both(kind: t
     made = torch.Tensor._make_subclass(kind, tensor, False)
     made.add_(1)
     assert tensor._version == made._version == 1
+
+
+class Seeing(torch.Tensor):
+    seen: typing.ClassVar[list[Any]] = []
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func.__name__ == "to":
+            cls.seen.append((types, args[1:], kwargs or {}))
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_a_tensor_that_goes_where_another_is_is_of_its_class(device: str) -> None:
+    for like in (torch.ones(3).as_subclass(Seeing), torch.ones(3, device="cuda").as_subclass(Seeing)):
+        Seeing.seen.clear()
+        made = torch.ones(3, device=device, dtype=torch.float64).to(like, copy=True)
+        assert isinstance(made, Seeing)
+        assert (made.device, made.dtype) == (like.device, like.dtype)
+        ((types, (given,), kwargs),) = Seeing.seen
+        assert (types, given is like, kwargs) == ((Seeing,), True, {"copy": True})

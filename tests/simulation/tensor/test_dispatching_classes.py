@@ -259,3 +259,25 @@ def test_a_kernel_of_the_programs_is_called_for_it(devices: Any) -> None:
     else:
         operator(tensor)
         assert tensor.sum().item() == 6
+
+
+def test_zeros_that_a_derivative_makes_are_where_the_tensors_of_a_class_are() -> None:
+    tensor = two("cuda:1").requires_grad_()
+    tensor.unbind()[0].sum().backward()
+    assert places(tensor.grad, tensor.grad.a, tensor.grad.b) == ["cuda:1"] * 3
+    assert tensor.grad.a.tolist() == [[1.0, 1.0], [0.0, 0.0]]
+    kept = torch.zeros(2)  # the program's own stays where it is
+    other = two().requires_grad_()
+    other.register_hook(lambda gradient: gradient + kept)
+    with pytest.raises(RuntimeError, match=TWO_DEVICES):
+        other.sum().backward()
+
+
+@pytest.mark.parametrize(
+    "reduced", [lambda x: x.sum(), lambda x: x.mean(), lambda x: x[0].sum(), lambda x: x.expand(3, 2, 2).sum()]
+)
+def test_a_gradient_that_autograd_copies_stays_on_the_gpu(reduced: Any) -> None:
+    tensor = two("cuda:1").requires_grad_()
+    reduced(tensor).backward()
+    reduced(tensor).backward()
+    assert places(tensor.grad, tensor.grad.a, tensor.grad.b) == ["cuda:1"] * 3

@@ -18,10 +18,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from samedevice.simulation.calls import Arguments, Keywords, Overload, Types
 from samedevice.simulation.device import dispatch_modes
 from samedevice.simulation.device.devices import CPU, device_of
-from samedevice.simulation.patches.torch_dispatch_mode import at
 from samedevice.simulation.rules import judgement, made_inside
 from samedevice.simulation.rules.composite_kernels import Kernel
 from samedevice.simulation.tensor import functorch
+from samedevice.simulation.tensor.dispatching_classes import at
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 from samedevice.simulation.tensor.wrapping import unwrap, wrap
 

@@ -9,15 +9,14 @@ from collections.abc import Iterator
 from types import MethodType
 from typing import Any
 
-import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from samedevice.simulation.calls import Arguments, Keywords, Overload, Types
 from samedevice.simulation.device import dispatch_modes, in_backward
 from samedevice.simulation.device.devices import CPU, device_of
-from samedevice.simulation.rules import judgement, made_inside
-from samedevice.simulation.tensor.classes import Twin, as_on_cuda
-from samedevice.simulation.tensor.wrapping import wrap
+from samedevice.simulation.rules import judgement
+from samedevice.simulation.tensor.classes import Twin, as_on_cuda, is_of_program
+from samedevice.simulation.tensor.dispatching_classes import as_on_gpu
 
 _enter = TorchDispatchMode.__enter__
 _exit = TorchDispatchMode.__exit__
@@ -52,24 +51,10 @@ def exit_(self: Any, *exception: Any) -> None:
 def _dispatch(mode: Any, func: Overload, types: Types, args: Arguments = (), kwargs: Keywords | None = None) -> Any:
     """What a mode is given: C++ takes a tensor on a GPU for one on the CPU, of a class that dispatches operators."""
     kwargs = kwargs or {}
-    home = next((device_of(x) for x in judgement.tensors_of(args, kwargs) if isinstance(type(x), Twin)), None)
+    tensors = judgement.tensors_of(args, kwargs)
+    home = next((device_of(x) for x in tensors if isinstance(type(x), Twin) or is_of_program(type(x))), None)
+    del tensors  # it would hold the last one
     if home is not None and not dispatch_modes.asked():
-        if kwargs.get("device") == CPU:
-            kwargs = kwargs | {"device": home}
-        args = tuple(at(home, args))
+        args, kwargs = as_on_gpu(home, args, kwargs)
     with in_backward.running(home or CPU):
         return type(mode).__torch_dispatch__(mode, func, as_on_cuda(types), args, kwargs)
-
-
-def at(home: torch.device, values: Any) -> Iterator[Any]:
-    """The same values; a tensor that a formula of backward made for itself is where the others are.
-
-    That has to be seen here: what a mode has been given is held by it. See Note [Made inside].
-    """
-    for index in range(len(values)):  # not by a variable that would hold a tensor
-        if made_inside.made_inside(values, index):
-            yield wrap(values[index], home)
-        elif type(values[index]) in (list, tuple):
-            yield type(values[index])(at(home, values[index]))
-        else:
-            yield values[index]

@@ -11,16 +11,19 @@ between which and torch.Tensor is PassedOn. See Note [Twins].
 
 import functools
 import weakref
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 
 from samedevice.simulation import state
 from samedevice.simulation.calls import Arguments, Keywords, Overload, Types
-from samedevice.simulation.device.devices import CPU
+from samedevice.simulation.device import dispatch_modes
+from samedevice.simulation.device.devices import CPU, device_of
+from samedevice.simulation.rules import judgement, made_inside
 from samedevice.simulation.tensor import classes
 from samedevice.simulation.tensor.classes import Twin, assign, is_of_program, original_of, twin_of
-from samedevice.simulation.tensor.wrapping import detached, meet_holder, unwrap
+from samedevice.simulation.tensor.wrapping import detached, meet_holder, unwrap, wrap
 
 _make_subclass = torch.Tensor._make_subclass
 # Classes of which _make_wrapper_subclass made a tensor. What outlives a simulation may be asked about in the next.
@@ -43,6 +46,9 @@ def follow(kind: type, has_memory: bool = True) -> None:
 def _as_on_cuda(own: Any) -> Any:
     @functools.wraps(own.__func__)
     def dispatch(cls: type, func: Overload, types: Types, args: Arguments = (), kwargs: Keywords | None = None) -> Any:
+        home = None if dispatch_modes.asked() else _gpu_of(args, kwargs)
+        if home is not None:
+            args, kwargs = as_on_gpu(home, args, kwargs or {})
         if any(isinstance(kind, Twin) for kind in types):
             types = classes.as_on_cuda(types)
             if original_of(cls) not in _without_memory:
@@ -51,6 +57,32 @@ def _as_on_cuda(own: Any) -> Any:
 
     dispatch._samedevice_own = own  # type: ignore[attr-defined]
     return dispatch
+
+
+def _gpu_of(args: Arguments, kwargs: Keywords | None) -> torch.device | None:
+    """The GPU of the first tensor on one, if there is any. It holds no tensor afterwards: see Note [Made inside]."""
+    devices = map(device_of, judgement.tensors_of(args, kwargs))
+    return next((device for device in devices if device.type == "cuda"), None)
+
+
+def as_on_gpu(home: torch.device, args: Arguments, kwargs: Keywords) -> tuple[Arguments, Keywords]:
+    """What an operator is given on this GPU, where C++ takes tensors for some of the CPU.
+
+    It names the CPU and means their device, and makes tensors there. That has to be seen here: whoever is given them
+    holds them. See Note [Made inside].
+    """
+    return tuple(at(home, args)), kwargs | {"device": home} if kwargs.get("device") == CPU else kwargs
+
+
+def at(home: torch.device, values: Any) -> Iterator[Any]:
+    """The same values; a tensor that a formula of backward made for itself is where the others are."""
+    for index in range(len(values)):  # not by a variable that would hold a tensor
+        if made_inside.made_inside(values, index):
+            yield wrap(values[index], home)
+        elif type(values[index]) in (list, tuple):
+            yield type(values[index])(at(home, values[index]))
+        else:
+            yield values[index]
 
 
 def made_of(tensor: torch.Tensor, kind: type, device: torch.device, require_grad: bool = False) -> Any:

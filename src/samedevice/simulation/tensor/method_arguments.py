@@ -48,7 +48,8 @@ def subclasses_first(function: Any) -> Any:
             return original(self, *args, **kwargs)  # PyTorch refuses this
         if not torch.nn.parameter.is_lazy(self):
             if torch.overrides.has_torch_function_unary(self):
-                return torch.overrides.handle_torch_function(method, (self,), self, *args, **kwargs)
+                tensors = (self, *(arg for arg in args if isinstance(arg, torch.Tensor) and overridden(arg)))
+                return torch.overrides.handle_torch_function(method, tensors, self, *args, **kwargs)
             with torch._C.DisableTorchFunctionSubclass():  # after redispatch_function
                 return function(self, *args, **kwargs)
         with torch._C.DisableTorchFunctionSubclass():  # it allows PyTorch's own functions only, this one not

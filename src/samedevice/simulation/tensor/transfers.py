@@ -92,6 +92,11 @@ def to(self: torch.Tensor, *args: Any, copy: bool = False, **kwargs: Any) -> tor
             return _to(self, self.dtype) if target == here else move(self, target)
         if kind is torch.dtype and len(args) == 1:
             return _to(self, wanted)
+    like = args[0] if args else kwargs.get("tensor")
+    if isinstance(like, torch.Tensor) and overridden(like) and torch.overrides.has_torch_function_unary(like):
+        named = {"copy": copy} if copy is not False else {}
+        result: torch.Tensor = torch.overrides.handle_torch_function(to, (like,), self, *args, **named, **kwargs)
+        return result
     # By position, copy comes last: to(device, dtype, non_blocking, copy), to(dtype or tensor, non_blocking, copy).
     if type(copy) is not bool:
         return _to(self, *args, copy=copy, **kwargs)  # PyTorch refuses this
