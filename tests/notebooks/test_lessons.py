@@ -3,11 +3,10 @@
 - The first cell is the first screen: the lesson's name, the exact error, one sentence on what the reader sees, how many
   minutes it takes and which lessons come before it. The first code cell is the same everywhere but for the number of
   GPUs.
-- "It works on the CPU": the first code that a reader meets is a small program that runs, with its output. (A lesson
-  that still opens with a "Short answer" has the older form, which has no such section, no recall and no "More".)
+- "It works on the CPU": the first code that a reader meets is a small program that runs, with its output.
 - "What is going on" explains the one idea in whole sentences. A drawing stands before anything fails: `picture` (what
-  is where), `steps` (where it is after each line), `timeline` (where it is at each step), `schedule` (what the CPU and
-  the GPU do at the same time) or `gradients` (which rank has which gradient).
+  is where), `steps` and `steps_on_ranks` (where it is after each line), `timeline` (where it is at each step),
+  `schedule` (what the CPU and the GPU do at the same time) or `gradients` (which rank has which gradient).
 - Two to four sections show a failure. A question before it says what to look at. The cell that raises it has the tag
   `raises-exception`.
 - A question to predict is a cell of Markdown with the tag `predict`, above the code that answers it. It ends in two to
@@ -22,8 +21,8 @@
   hint has to be asked for, with `hint=True`.
 - "Remember" has three lines. All texts that the lesson raises come after it, folded.
 - A lesson has at most 34 cells and 1,400 words that are not folded, in lines of code of at most 80 characters. One that
-  writes a program to a file or runs a command
-  calls `new_folder()` first; each command that imports torch takes two seconds or more.
+  writes a program to a file or runs a command calls `new_folder()` first; each command that imports torch takes two
+  seconds or more.
 - The output must be the same on a real GPU. So random numbers are made on the CPU, those of a layer that is made on the
   GPU included. Shapes, devices and comparisons are printed, but no `grad_fn`, and at most two digits of a computed
   number.
@@ -261,11 +260,6 @@ def test_the_first_cell_has_the_lessons_name_the_error_and_what_it_takes(noteboo
     assert error, "the exact text of the error stands below the name"
     beginnings = [re.split(r"(?<=\.)(?= [A-Z])", text)[0] for text in texts_raised(notebook)]
     assert error[1] in texts_raised(notebook) + beginnings, "a cell of the lesson raises it; a first sentence is enough"
-    if older(notebook):
-        assert rest.startswith("**Short answer.**")
-        code = re.search(r"```python\n(.*?)\n```", rest, re.S)
-        assert 3 <= len([line for line in code[1].splitlines() if line]) <= 6, "three to six lines to copy"
-        return
     assert re.fullmatch(r"\d+ minutes(, after .+|\. No lesson comes before it)\.", rest), (
         "'10 minutes, after [01](...).'"
     )
@@ -280,12 +274,9 @@ def test_a_picture_stands_before_anything_fails(notebook):
     assert first_picture < first_failure
     first_code = next(number for number, cell in enumerate(notebook.cells) if cell.cell_type == "code")
     assert first_code == 1
-    if older(notebook):
-        assert sections(notebook)[0][0] == "## What is going on"
-    else:
-        (works, cells), (second, _) = sections(notebook)[:2]
-        assert (works, second) == ("## It works on the CPU", "## What is going on")
-        assert any(cell.cell_type == "code" and cell.outputs for cell in cells), "it is seen to work"
+    (works, cells), (second, _) = sections(notebook)[:2]
+    assert (works, second) == ("## It works on the CPU", "## What is going on")
+    assert any(cell.cell_type == "code" and cell.outputs for cell in cells), "it is seen to work"
 
 
 def test_a_heading_begins_its_cell(notebook):
@@ -300,10 +291,6 @@ def test_it_is_short(notebook):
         if cell.cell_type == "markdown" and cell not in more(notebook)
     ]
     words = sum(len(text.split()) for text in open_text)
-    if older(notebook):
-        assert 30 <= len(notebook.cells) <= 50
-        assert words <= 2100
-        return
     assert len(notebook.cells) <= 34, len(notebook.cells)
     assert words <= 1400, words
     folded = sum(len(cell.source.split()) for cell in more(notebook) if cell.cell_type == "markdown")
@@ -311,8 +298,6 @@ def test_it_is_short(notebook):
 
 
 def test_no_line_of_code_is_cut(notebook):
-    if older(notebook):
-        pytest.skip("its lines are cut when it is rewritten")
     for cell in notebook.cells:
         fences = re.findall(r"^```python\n(.*?)^```", cell.source, re.M | re.S)
         for code in [cell.source] if cell.cell_type == "code" else fences:
@@ -352,7 +337,7 @@ def test_it_ends_with_exercises_three_lines_to_remember_and_its_messages(noteboo
     assert (exercises, remember) == ("## Exercises", "## Remember")
     assert messages == "## Messages of this lesson"
     calls = [cell for cell in asked if cell.cell_type == "code"]
-    if not older(notebook) and path != LESSONS[0]:
+    if path != LESSONS[0]:
         recall, *calls = calls
         question = asked[asked.index(recall) - 1]
         assert "predict" in question.metadata.get("tags", [])
@@ -366,11 +351,6 @@ def test_it_ends_with_exercises_three_lines_to_remember_and_its_messages(noteboo
     assert texts[0].source.startswith(f"{messages}\n\n<details>\n"), "folded"
     for text in texts_raised(notebook):
         assert text in texts[0].source, "who searches for a text finds the lesson that raises it"
-
-
-def older(notebook):
-    """Whether the lesson has the form that opens with everybody's answer: to be rewritten."""
-    return "**Short answer.**" in notebook.cells[0].source
 
 
 def more(notebook):

@@ -116,7 +116,8 @@ EXERCISES = {
         setup="""
 import torch
 from torch import nn
-from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.nn.parallel import DistributedDataParallel
+DDP = DistributedDataParallel
 
 class Prices(nn.Module):
     def __init__(self):
