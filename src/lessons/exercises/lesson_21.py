@@ -76,9 +76,10 @@ EXERCISES = {
 import torch
 from torch import nn
 from torch.distributed.fsdp import fully_shard
-from torch.distributed.tensor import Shard, distribute_tensor, init_device_mesh
-from torch.distributed.tensor.parallel import ColwiseParallel, parallelize_module
-
+from torch.distributed.tensor import init_device_mesh
+from torch.distributed.tensor import Shard, distribute_tensor
+from torch.distributed.tensor.parallel import ColwiseParallel
+from torch.distributed.tensor.parallel import parallelize_module
 model = nn.Sequential(nn.Linear(3, 8), nn.LayerNorm(8))
 mesh = init_device_mesh("cpu", (1,))
 weight = distribute_tensor(torch.ones(8, 3), mesh, [Shard(0)])
