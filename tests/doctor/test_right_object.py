@@ -12,7 +12,7 @@ def diagnosed(program):
     with simulate_cuda(1):
         try:
             program()
-        except RuntimeError as error:
+        except (RuntimeError, TypeError) as error:
             return explain(error)
     pytest.fail("the program ran to its end")
 
@@ -79,6 +79,22 @@ def two_results_that_nobody_kept():
     offloaded(x) + returned(x)
 
 
+def fitted(device):
+    model, losses = nn.Linear(3, 1).to(device), []
+    for row in torch.ones(4, 3):
+        losses.append(model(row.to(device)).sum().detach())
+    return torch.stack(losses)
+
+
+def saved(values):
+    return values.numpy()
+
+
+def results_that_another_function_saves():
+    losses = fitted("cuda")
+    saved(losses)
+
+
 def test_a_batch_is_at_fault_though_forward_has_a_local_named_device():
     culprit = diagnosed(batch_not_moved).culprits[0]
     assert (culprit.expression, culprit.cause, culprit.fix) == (
@@ -99,3 +115,10 @@ def test_of_two_results_that_nobody_kept_none_is_said_to_be_somewhere():
     assert diagnosis.culprits == ()
     assert diagnosis.message.id == "SD002"
     assert "is on c" not in str(diagnosis).partition("Less likely")[0], str(diagnosis)
+
+
+def test_what_a_function_computed_of_moved_tensors_is_no_move_and_is_copied_where_numpy_reads_it():
+    culprit = diagnosed(results_that_another_function_saves).culprits[0]
+    assert (culprit.expression, culprit.owner) == ("losses", "result of a call")
+    assert culprit.fix == "return values.cpu().numpy()"
+    assert [(edit.function, edit.text) for edit in culprit.edits] == [("saved", culprit.fix)]

@@ -4,6 +4,7 @@ import ast
 import re
 import types
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from samedevice.doctor.causes.generators import loader_with
 from samedevice.doctor.causes.moved import assigned
@@ -15,7 +16,7 @@ from samedevice.doctor.culprits.lone_tensor import of_the_first_frame, off_the_c
 from samedevice.doctor.culprits.operands import Operand, operands_of
 from samedevice.doctor.edits import Change
 from samedevice.introspect import objects, origins
-from samedevice.introspect.expressions import parsed, text_of
+from samedevice.introspect.expressions import Expression, parsed, text_of
 from samedevice.introspect.frames import Call, scope
 from samedevice.introspect.libraries import is_library
 from samedevice.introspect.namespaces import globals_of
@@ -76,7 +77,18 @@ def array_there_or_copy(evidence: Evidence) -> Change:
     """Make a tensor of the array where the other tensor is; else give NumPy a copy on the CPU."""
     if evidence.operand.tensor is None and evidence.operand.is_known:
         return _array_there(evidence)
-    return copied_to_the_cpu(evidence)
+    return copied_to_the_cpu(_where_it_is_converted(evidence))
+
+
+def _where_it_is_converted(evidence: Evidence) -> Evidence:
+    """Look at the program's line that converts the tensor, where a caller passed it: others may call that function."""
+    operand = evidence.operand
+    node, call = operand.argument.node, operand.call
+    if call is evidence.call or call.in_library or not isinstance(node, (ast.Name, ast.Attribute)):
+        return evidence
+    if operand.tensor is None or value(node, call) is not operand.tensor:
+        return evidence
+    return replace(evidence, expression=Expression.of(node), call=call)
 
 
 @rng_state.fix

@@ -9,6 +9,7 @@ from samedevice.introspect import classes, objects
 from samedevice.introspect.expressions import parsed
 from samedevice.introspect.objects import MISSING
 from samedevice.introspect.outside import is_from_outside
+from samedevice.introspect.returned import Returned
 from samedevice.introspect.values import value
 from samedevice.placement.holders import Holder
 
@@ -39,9 +40,9 @@ def owner(evidence: Evidence) -> str:
             return _created(evidence)
         case "argument":
             return f"argument of {evidence.origin_call.function}"
-        case "moved":
+        case "moved" if not _is_a_part_of_what_was_returned(evidence):
             return "result of a move"
-        case "call":
+        case "call" | "moved":
             return "result of a call"
     return _variable(evidence)
 
@@ -70,6 +71,12 @@ def _partial(evidence: Evidence) -> str:
     match = re.fullmatch(r"(.+)\.(args|keywords)\[[^\[\]]+\]", evidence.expression.text)
     function = value(parsed(match[1]), evidence.call) if match else MISSING
     return match[1] if match and objects.is_one_of(function, functools.partial) else ""
+
+
+def _is_a_part_of_what_was_returned(evidence: Evidence) -> bool:
+    """Tell whether a function that has returned computed with what it moved: `losses.append(model(x.to(device)))`."""
+    given = getattr(evidence.origin.statement, "value", None)
+    return isinstance(evidence.origin_call, Returned) and given is not evidence.origin.value
 
 
 def _created(evidence: Evidence) -> str:
