@@ -20,6 +20,7 @@ from mkdocs.structure.files import Files
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 
+from site_build.asset_comments import remove_comments
 from site_build.catalog_files import add_catalog, forget_catalog, has_error_index
 from site_build.code_colours import use_few_colours
 from site_build.content_security_policy import with_policy
@@ -37,7 +38,6 @@ from site_build.page_template import filled_in
 from site_build.predictions import clear_downloads
 from site_build.rendering import render_notebook
 from site_build.repository import leading_here, published_address, repository
-from site_build.script_comments import remove_comments
 from site_build.search_engines import structured_data
 from site_build.search_entries import finish_search
 from site_build.search_on_demand import load_search_on_demand, order_search

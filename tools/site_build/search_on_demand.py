@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mkdocs.plugins import get_plugin_logger
 
-from site_build.script_comments import without_comments
+from site_build.asset_comments import without_comments
 
 log = get_plugin_logger("site_build")
 
