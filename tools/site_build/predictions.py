@@ -78,7 +78,7 @@ def fold_more(soup: BeautifulSoup) -> None:
     for link in heading.find_all("a", class_="headerlink"):
         link.decompose()  # what opens a fold has nothing else to click
     summary.append(heading)
-    body = soup.new_tag("div", id=heading.attrs.pop("id"))
+    body = soup.new_tag("div", id=str(heading.attrs.pop("id")))
     body.extend(rest)
     fold.extend([summary, body])
 
