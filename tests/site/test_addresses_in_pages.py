@@ -89,7 +89,9 @@ def test_each_file_on_github_that_a_page_links_is_in_this_checkout(tags):
     linked, wrong = set(), []
     for page, found in tags.items():
         for _, _, address in in_page(found, "links"):
-            file = re.search(rf"{UPSTREAM}/(?:blob|tree|raw|edit)/main/([^?#]*)(?:#L(\d+))?", unquote(address))
+            file = re.search(
+                rf"{UPSTREAM}/(?:blob|tree|raw|edit)/(?:main|colab)/([^?#]*)(?:#L(\d+))?", unquote(address)
+            )
             if file:
                 linked.add(file[1])
                 path = ROOT / file[1]

@@ -18,6 +18,8 @@ def test_each_link_of_the_table_of_contents_leads_to_its_heading(site, lessons):
         assert links
         for link in links:
             heading = page.select_one(f"[id='{link['href'].removeprefix('#')}']")
+            if heading.name == "span":  # at the beginning of a fold, whose summary has the heading
+                heading = heading.find_parent("details").select_one("summary h2")
             assert heading.get_text().removesuffix("\N{PILCROW SIGN}").split() == link.get_text().split()
 
 

@@ -67,7 +67,8 @@ def _fold(soup: BeautifulSoup, alternatives: Tag) -> None:
 def fold_more(soup: BeautifulSoup) -> None:
     """Fold the section "More" of a lesson, whose heading stays as what opens it.
 
-    What is folded has the heading's anchor: a browser unfolds what a link leads to, but not for a link to the heading.
+    The heading's anchor stands in what is folded: a browser unfolds what a link leads to, but not for a link to the
+    heading. It is an element of its own, since Material names the code inside an element with an id after it.
     """
     heading = soup.find("h2", id="more")
     if not isinstance(heading, Tag):
@@ -78,9 +79,8 @@ def fold_more(soup: BeautifulSoup) -> None:
     for link in heading.find_all("a", class_="headerlink"):
         link.decompose()  # what opens a fold has nothing else to click
     summary.append(heading)
-    body = soup.new_tag("div", id=str(heading.attrs.pop("id")))
-    body.extend(rest)
-    fold.extend([summary, body])
+    anchor = soup.new_tag("span", id=str(heading.attrs.pop("id")))
+    fold.extend([summary, anchor, *rest])
 
 
 def _ends_the_answer(element: Tag) -> bool:
