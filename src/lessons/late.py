@@ -81,14 +81,17 @@ class _Queue:
 
     def around_to(self, to: Callable[..., Any]) -> Callable[..., Any]:
         def late_to(tensor: Any, *args: Any, **kwargs: Any) -> Any:
-            is_late = tensor.is_cuda and (kwargs.get("non_blocking", False) or any(arg is True for arg in args))
+            # In each form of to(), non_blocking is the first truth value that has no name, and copy the second.
+            unnamed = [arg for arg in args if isinstance(arg, bool)]
+            non_blocking = kwargs.get("non_blocking", unnamed[:1] == [True])
+            is_late = tensor.is_cuda and non_blocking
             self._keep_busy(is_late)
             copy = to(tensor, *args, **kwargs)
             if copy.device.type == tensor.device.type:
                 return copy
             if is_late and copy.is_pinned():
                 self._hold_back(copy)
-            elif not is_late and not kwargs.get("non_blocking", False):
+            elif not non_blocking:
                 self.arrive()
             return copy
 

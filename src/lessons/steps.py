@@ -7,6 +7,7 @@ them stand below each other. Text has the same facts, a line a step.
 import ast
 import hashlib
 import html
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,8 @@ from samedevice.placement.picture import as_thing
 from samedevice.placement.placements import Placement, Thing, Verdict, devices_of, joined, verdict
 
 _NOBODY = "nobody keeps it"
+# A line that moves or copies; what any other line makes is its result.
+_COPY = re.compile(r"\.(to|cpu|cuda|clone|contiguous)\([^()]*\)$")
 # Where no other style sheet has the class: a notebook. The site's own has it, and leaves this one out.
 _STYLE = """\
 .steps { max-width: 440px; position: relative }
@@ -105,7 +108,7 @@ def steps(program: str, /, **given: Any) -> Steps:
             done.append(_failed(line, statement, before, error))
             break
         others = {name: _kind(value) for name, value in names.items() if name in held and held[name] is not value}
-        done.append(_finished(line, before, _drawn(names), others, made))
+        done.append(_finished(line, before, _drawn(names), others, made, is_copy=_COPY.search(line) is not None))
     return Steps(done)
 
 
@@ -141,7 +144,9 @@ def _kind(value: Any) -> str:
     return "module" if isinstance(value, torch.nn.Module) else type(value).__name__
 
 
-def _finished(line: str, before: dict[str, Thing], after: dict[str, Thing], others: dict[str, str], made: Any) -> Step:
+def _finished(
+    line: str, before: dict[str, Thing], after: dict[str, Thing], others: dict[str, str], made: Any, is_copy: bool
+) -> Step:
     """Say what a line changed: what is new, what moved, which names have `others` now, and what it made for nobody."""
     told = []
     for name, thing in after.items():
@@ -156,8 +161,9 @@ def _finished(line: str, before: dict[str, Thing], after: dict[str, Thing], othe
             told.append(f"{name}: {joined(then)} to {joined(now)}")
     things = list(after.values())
     if made is not None:
-        told.append(f"a copy on {made.device}, which nobody keeps")
-        things.append(Thing("a copy", (Placement(str(made.device), shape=tuple(made.shape), note=_NOBODY),)))
+        name = "a copy" if is_copy else "a result"
+        told.append(f"{name} on {made.device}, which nobody keeps")
+        things.append(Thing(name, (Placement(str(made.device), shape=tuple(made.shape), note=_NOBODY),)))
     return Step(line, tuple(things), Verdict("yes", ", ".join(told) or "nothing moved"))
 
 

@@ -35,6 +35,7 @@ def record_and_wait():
         lambda x: torch.cuda.current_stream().synchronize(),
         lambda x: x.cpu(),
         lambda x: x.to("cpu"),
+        lambda x: x.to("cpu", torch.float32, False, True),  # copy=True, and it waits
         lambda x: x[0].item(),
         lambda x: x.tolist(),
         lambda x: bool(x[0] > 9),

@@ -136,3 +136,9 @@ def test_two_programs_of_a_page_do_not_share_their_buttons_and_code_is_no_html()
 def test_it_is_as_light_as_the_rest_of_lessons():
     program = "import sys, lessons; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program]).returncode == 0
+
+
+def test_what_a_sum_makes_and_nobody_keeps_is_a_result_and_no_copy():
+    told = repr(steps('x + 1\nx.to("meta")', x=torch.ones(3)))
+    assert "a result on cpu, which nobody keeps" in told
+    assert "a copy on meta, which nobody keeps" in told

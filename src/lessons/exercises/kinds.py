@@ -79,5 +79,5 @@ class Prediction:
 
 
 def each(hints: Hints) -> tuple[str, ...]:
-    """Return hints one by one; one sentence is one hint, and an empty one is none."""
+    """Return hints one by one; one sentence is one hint, and an empty one counts as no hint."""
     return tuple(hint for hint in ((hints,) if isinstance(hints, str) else hints) if hint)

@@ -265,7 +265,7 @@ def _at_python(name: str, in_python: set[str]) -> Callable[..., Any]:
 def _on_cuda(
     name: str, in_python: set[str], keys: Any, tensors: list[torch.Tensor], args: Arguments, kwargs: Keywords
 ) -> Any:
-    """Call the kernel in Python that CUDA has for these tensors; NotImplemented where it is none in Python."""
+    """Call the kernel in Python that CUDA has for these tensors; NotImplemented if that kernel is not in Python."""
     below = registered_kernels.below_python(registered_kernels.keys_on_cuda(keys, tensors))
     key = below.highestPriorityTypeId()
     if not is_pytorchs(name) and not registered_kernels.has_kernel(name, key):

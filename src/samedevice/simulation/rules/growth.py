@@ -15,8 +15,8 @@ _EXPANDS = ("aten::expand", "aten::as_strided", "aten::unfold")
 def growth(overload: Overload) -> int:
     """How an operator's result may grow.
 
-    0: it takes no memory of its own, or is none of PyTorch's. 1: its result has at most as many elements as two of its
-    tensors have multiplied. 2: it has sizes, lists or more tensors, by which its result may be larger.
+    0: it takes no memory of its own, or PyTorch does not define it. 1: its result has at most as many elements as two
+    of its tensors have multiplied. 2: it has sizes, lists or more tensors, by which its result may be larger.
     """
     schema = overload._schema
     if overload.namespace != "aten" or overload.is_view or not schema.returns:

@@ -139,7 +139,7 @@ def _dispatch(
         if FakeTensor in types:
             return NotImplemented  # its mode decides
         if any(dtensor.is_one(kind) for kind in types):
-            return NotImplemented  # it refuses what is none, and brings what it holds here in its turn
+            return NotImplemented  # it refuses plain tensors, and what it holds comes here in its turn
         _refuse_absent(func, args, kwargs)
         try:
             device = judgement.judge(func, args, kwargs or {})
