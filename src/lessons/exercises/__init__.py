@@ -1,7 +1,7 @@
 """`check`: is a reader's answer to an exercise right?
 
-The exercises are data, a file a lesson: `check("01-a", ...)` reads EXERCISES["a"] of lesson_01.py beside this file. An
-answer is a function (Exercise) or a prediction (Prediction). Of a wrong one `check` says what is wrong, as PyTorch says
+The exercises are data, a file a notebook: `check("01-a", ...)` reads EXERCISES["a"] of lesson_01.py beside this file,
+and `check("p1-3", ...)`, a puzzle of the first practice notebook, EXERCISES["3"] of practice_1.py. An answer is a function (Exercise) or a prediction (Prediction). Of a wrong one `check` says what is wrong, as PyTorch says
 it, and nothing of the solution until a reader asks for a hint.
 """
 
@@ -80,12 +80,13 @@ def _misuse(name: str, answer: Any) -> str | None:
 
 def _find(name: str) -> Any:
     """Return the Exercise or Prediction of this name, or None."""
-    lesson, _, letter = str(name).partition("-")
+    notebook, _, exercise = str(name).partition("-")
+    file = f"practice_{notebook[1:]}" if notebook.startswith("p") else f"lesson_{notebook}"
     try:
-        exercises: dict[str, Exercise | Prediction] = importlib.import_module(f"{__name__}.lesson_{lesson}").EXERCISES
+        exercises: dict[str, Exercise | Prediction] = importlib.import_module(f"{__name__}.{file}").EXERCISES
     except ModuleNotFoundError:
         return None
-    return exercises.get(letter)
+    return exercises.get(exercise)
 
 
 def _takes(function: Callable[..., Any], parameters: tuple[str, ...]) -> bool:
