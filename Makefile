@@ -31,7 +31,7 @@ endif
 .DELETE_ON_ERROR:
 # Reached through two patterns, it would be removed as a mere step on the way.
 .PRECIOUS: %/bin/pip
-.PHONY: help site test test-rest check build install notebooks test-gpu verify test-errors test-colab test-torch test-clients test-suites test-mutation doctor test-robustness bench record pictures wheel test-wheel test-dist repository
+.PHONY: help site test test-rest test-weekly check build install notebooks test-gpu verify test-errors test-colab test-torch test-clients test-suites test-mutation doctor test-robustness bench record pictures wheel test-wheel test-dist repository
 
 help: ## say what the commands for every day do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
@@ -53,6 +53,9 @@ test: .venv/.everything ## lint, types, imports, unit tests, every cell of every
 
 test-rest: .venv/.everything ## the built site in a browser, the guards' own guards, packaging, the commands: what `make test` leaves out
 	.venv/bin/pytest -m slow $(SIDE_BY_SIDE)
+
+test-weekly: .venv/.everything # long replays of the recordings, and more random lines
+	.venv/bin/pytest -m weekly $(SIDE_BY_SIDE)
 
 check: .venv/.everything ## one lesson: execute and store it, compare it, test its form: make check NB=notebooks/01-two-tensors.ipynb
 	@.venv/bin/python tools/check_lesson.py $(NB)

@@ -10,6 +10,7 @@ when. A list beside each has the operators and questions that are known to answe
 that list, case by case.
 """
 
+import gc
 import gzip
 import itertools
 import json
@@ -150,11 +151,15 @@ def replay_questions(rows: list[dict[str, Any]]) -> Iterator[Comparison]:
     What a question sets may stay set, so each question of some families has its own simulation. The questions of any
     other family share one, because starting one takes longer than answering.
     """
-    for family, of_family in itertools.groupby(rows, key=lambda row: str(row["family"])):
-        for together in ([row] for row in of_family) if family in _SETTINGS else (of_family,):
-            with simulate_cuda(devices=2):
-                for row in together:
-                    yield Comparison(_question(row), _answer(row), questions.ask(family, row["question"]))
+    gc.freeze()  # questions about memory collect garbage, and look through all that is there each time
+    try:
+        for family, of_family in itertools.groupby(rows, key=lambda row: str(row["family"])):
+            for together in ([row] for row in of_family) if family in _SETTINGS else (of_family,):
+                with simulate_cuda(devices=2):
+                    for row in together:
+                        yield Comparison(_question(row), _answer(row), questions.ask(family, row["question"]))
+    finally:
+        gc.unfreeze()
 
 
 def replay_optimizers(rows: list[dict[str, Any]]) -> Iterator[Comparison]:

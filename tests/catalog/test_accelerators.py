@@ -162,6 +162,7 @@ def foreign(text: str, accelerator: str) -> list[str]:
     return [sentence for sentence in said if is_foreign(sentence, accelerator)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("accelerator", NAMES)
 def test_an_answer_speaks_of_the_accelerator_that_the_message_names(accelerator):
     texts = fillings(accelerator)

@@ -96,6 +96,7 @@ except RuntimeError as error:
 """
 
 
+@pytest.mark.slow
 def test_an_example_that_catches_the_error_stops_before_its_try_where_there_is_no_gpu(monkeypatch):
     claim = CLAIMS["cuda-examples-run-without-a-gpu"]
     assert (claim.home, claim.verdict) == ("claims", "does not run")

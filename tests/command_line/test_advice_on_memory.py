@@ -3,6 +3,8 @@
 import re
 import shlex
 
+import pytest
+
 from samedevice import explain
 
 TRAIN = """\
@@ -14,6 +16,7 @@ print("fits a", torch.cuda.get_device_name())
 """
 
 
+@pytest.mark.slow
 def test_the_command_that_is_named_tells_what_fits_a_smaller_gpu(forked, tmp_path):
     other = explain("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.").other
     program, *arguments = shlex.split(re.search("`(samedevice run [^`]+)`", other.says)[1])

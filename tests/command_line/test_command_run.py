@@ -221,6 +221,7 @@ for step in range(3):
 """
 
 
+@pytest.mark.slow
 def test_a_device_error_is_explained_before_its_traceback_in_a_thread_too(forked, tmp_path):
     (tmp_path / "train.py").write_text(BROKEN)
     run = forked(*RUN, "train.py")
@@ -341,6 +342,7 @@ import train
 """
 
 
+@pytest.mark.slow
 def test_the_summary_says_what_moved_and_where_and_full_shows_all_of_a_traceback(python, tmp_path):
     (tmp_path / "moves.py").write_text(MOVES)
     (tmp_path / "train.py").write_text(BROKEN)
@@ -412,6 +414,7 @@ exec(compile("torch.ones(3).to('cuda:1')", "<generated>", "exec"))
 """
 
 
+@pytest.mark.slow
 def test_the_summary_names_the_line_that_ran_a_text_and_standard_input_in_words(python, forked, tmp_path):
     (tmp_path / "train.py").write_text(IN_A_STRING)
     run = forked(*RUN, "--gpus", "2", "--summary", "train.py")

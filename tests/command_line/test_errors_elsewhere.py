@@ -53,6 +53,7 @@ def test_an_error_of_a_dataloaders_worker_is_explained_from_its_frames(python, t
     assert "doors" not in trace
 
 
+@pytest.mark.slow
 def test_machines_and_the_program_have_the_same_of_it(python, tmp_path):
     asks = "    from samedevice import explain\n    try:\n        next(iter(DataLoader(Scaled(), num_workers=1)))\n"
     asks += "    except RuntimeError as error:\n        print(explain(error).culprits[0].expression)\n"

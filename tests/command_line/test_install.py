@@ -94,6 +94,7 @@ def test_under_samedevice_run_it_is_said_once(python, tmp_path):
     assert "of libraries: --full shows all]" in run.stderr
 
 
+@pytest.mark.slow
 def test_simulated_gpus_are_explained_and_their_frames_hidden(script):
     simulated = "samedevice.simulate_cuda().start()\nimport torch\ntorch.ones(3) + torch.ones(3, device='cuda')\n"
     run = script(INSTALL + simulated)

@@ -41,6 +41,7 @@ x = x.cuda()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "way", [["train.py"], ["-m", "pkg.train"], *(pytest.param([name], marks=pytest.mark.slow) for name in ("pkg", "-"))]
 )

@@ -73,6 +73,7 @@ def test_with_a_debugger_that_comes_by_itself_the_diagnosis_follows_it(ipython):
     assert seen.index("ipdb>") < seen.index(SAYS) < seen.index("goes on")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", ["samedevice", "rich"])
 def test_beside_richs_tracebacks(ipython, first):
     pytest.importorskip("rich")

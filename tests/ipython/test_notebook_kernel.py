@@ -74,6 +74,7 @@ def diagnosis(outputs):
     return next(output.data for output in outputs if output.output_type == "display_data")
 
 
+@pytest.mark.slow
 def test_the_error_lacks_our_frames_alone_and_the_diagnosis_is_an_output_of_its_own(outputs):
     assert kinds(outputs["load"]) == []
     assert kinds(outputs["alone"]) == ["error"]

@@ -128,6 +128,7 @@ def test_of_torch_compile_it_shows_the_call_and_raises_what_quotes_the_line(tmp_
     assert diagnosis.message.id in ("SD100", "SD101")
 
 
+@pytest.mark.slow
 def test_it_reads_a_traceback_where_programs_are_told_to_colour_it(program, capsys, monkeypatch):
     """As a notebook's kernel tells them, and as Python does from 3.13 on."""
     monkeypatch.setenv("FORCE_COLOR", "1")
@@ -144,6 +145,7 @@ def test_a_program_that_fails_before_it_has_a_rank_is_shown_as_it_is(tmp_path, m
         torchrun("train.py")
 
 
+@pytest.mark.slow
 def test_ranks_that_wait_are_ended(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("lessons.ranks._LONGEST", 2)
@@ -182,6 +184,7 @@ dist.destroy_process_group()
 """
 
 
+@pytest.mark.slow
 def test_what_lesson_18_says_of_a_layer_that_was_frozen_when_ddp_wrapped_it(program, capsys):
     program(FROZEN)
     torchrun("--nproc-per-node=2 train.py")
@@ -198,6 +201,7 @@ dist.destroy_process_group()
 """
 
 
+@pytest.mark.slow
 def test_what_lesson_18_says_of_an_empty_selection_it_counts_as_zero_in_an_average(program, capsys):
     program(SELECTED)
     torchrun("--nproc-per-node=2 train.py")
@@ -215,6 +219,7 @@ dist.destroy_process_group()
 """
 
 
+@pytest.mark.slow
 def test_what_lesson_21_says_of_the_device_of_a_dtensor_it_is_that_of_the_part_here(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     begin = "from samedevice import simulate_cuda\nsimulate_cuda(2).start()\n"

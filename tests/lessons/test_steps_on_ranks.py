@@ -28,6 +28,7 @@ def shown():
     return steps_on_ranks(PROGRAM, setup=SETUP)
 
 
+@pytest.mark.slow
 def test_text_has_each_line_and_what_every_rank_has_of_what_is_new(shown):
     told = [line.split("  ")[-1].strip() for line in repr(shown).splitlines()]
     assert told == [
@@ -40,6 +41,7 @@ def test_text_has_each_line_and_what_every_rank_has_of_what_is_new(shown):
     ]
 
 
+@pytest.mark.slow
 def test_a_notebook_draws_a_panel_for_each_rank(shown):
     last = BeautifulSoup(shown._repr_html_(), "html.parser").find_all("svg")[-1]
     said = last.find("desc").text
@@ -47,6 +49,7 @@ def test_a_notebook_draws_a_panel_for_each_rank(shown):
     assert "On rank 1: layer.weight (8, 3), parts (8, 3) (here (4, 3)), uneven (3,) (here (1,))," in said
 
 
+@pytest.mark.slow
 def test_what_a_rank_raises_is_raised():
     with pytest.raises(RuntimeError, match="rank 1 has no flats"):
         steps_on_ranks(

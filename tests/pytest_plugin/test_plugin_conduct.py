@@ -60,6 +60,7 @@ def test_of_its_own(simulated_cuda):
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [["--simulate-cuda", "2"], []])
 def test_gpus_are_of_the_model_that_was_named(run_session, options):
     session = run_session(MODELS, *options, "--gpu-type", "NVIDIA T4")

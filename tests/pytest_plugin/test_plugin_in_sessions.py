@@ -164,6 +164,7 @@ def session(run_session):
     return run_session(PROJECT, *OPTIONS, start=("-c", MAIN), typed=DEBUGGER)
 
 
+@pytest.mark.slow
 def test_conftest_imports_skips_parametrize_and_setupclass_see_the_gpus(session):
     for name in ("test_conftest_saw_them", "test_each[cuda:0]", "test_each[cuda:1]", "test_of_unittest"):
         assert session.reports[name]["outcome"] == "passed", session

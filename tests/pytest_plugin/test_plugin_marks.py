@@ -102,6 +102,7 @@ def outcomes(session, choice):
     return found
 
 
+@pytest.mark.slow
 def test_real_gpus_where_there_are_enough_else_simulated_where_the_fixture_allows_else_skipped(session):
     assert outcomes(session, "neither") == {
         "test_one": 0,

@@ -248,6 +248,7 @@ def test_who_is_interrupted_while_stopping_leaves_torch_as_before(
         pass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("when", ["start", "stop"])
 def test_ctrl_c_at_any_line_of_starting_or_stopping_leaves_torch_as_before(
     torch_stays: None, when: str, monkeypatch: pytest.MonkeyPatch
@@ -311,6 +312,7 @@ assert changed(before, attributes()) == [] and kernels_in_the_dispatcher() == re
     assert run_alone("import sys; sys.path.insert(0, '.')" + program) == ""
 
 
+@pytest.mark.slow
 def test_a_program_that_never_stops_its_simulation_ends_quietly() -> None:
     assert (
         run_alone("""

@@ -105,6 +105,7 @@ def told_name(queue: Any) -> None:
     queue.put(torch.cuda.get_device_name(1))
 
 
+@pytest.mark.slow
 def test_a_spawned_process_has_the_same_models() -> None:
     with simulate_cuda(["T4", "L4"]):
         context = multiprocessing.get_context("spawn")

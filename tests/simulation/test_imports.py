@@ -21,6 +21,7 @@ def test_torch_packages_imported_inside_a_simulation_leave_torchs_tables_alone()
     subprocess.run([sys.executable, "-W", "ignore", "-c", PROGRAM], check=True)
 
 
+@pytest.mark.slow
 def test_starting_leaves_to_the_first_tensor_what_takes_long() -> None:
     program = """
 import sys, torch

@@ -199,6 +199,7 @@ def test_what_is_found_out_about_a_class_is_the_same_in_a_simulation(compared: C
     assert not differing, "\n".join(differing)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(torch.backends.cuda.is_built(), reason="a build with CUDA shows NCCL's own methods, too")
 def test_a_class_that_is_whole_on_cuda_alone_has_at_least_what_is_seen_outside(compared: Compared) -> None:
     assert compared.whole_on_cuda_alone

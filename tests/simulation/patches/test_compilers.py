@@ -288,6 +288,7 @@ assert sys.meta_path == before
 """
 
 
+@pytest.mark.slow
 def test_torchdynamo_may_be_imported_inside_a_simulation() -> None:
     run = subprocess.run([sys.executable, "-c", _IMPORTED_INSIDE], capture_output=True, text=True)
     assert run.stdout.splitlines() == ["1", "cuda:0", "[1.0, 1.0, 1.0]", "1"], run.stderr[-2000:]

@@ -144,6 +144,7 @@ class Counts(Dataset):
         return {"gpu": self.model.weight.clone(), "seen": SEEN_AT_IMPORT, "pid": os.getpid()}
 
 
+@pytest.mark.slow
 def test_spawned_workers_are_simulated_and_share_their_parents_tensors_on_a_gpu(two_gpus: None) -> None:
     model = nn.Linear(2, 2).cuda(1)
     nn.init.zeros_(model.weight)

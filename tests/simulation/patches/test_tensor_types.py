@@ -124,6 +124,7 @@ def test_it_ends_where_the_default_type_is_the_cpus(cuda_by_default: None) -> No
     assert torch.ones(1).dtype == torch.float64
 
 
+@pytest.mark.slow
 def test_the_default_tensor_type_may_be_set_before_the_first_tensor_is_made() -> None:
     program = """
 import torch

@@ -214,6 +214,7 @@ def test_the_default_device_decides_what_pytorch_says_it_decides() -> None:
     assert places(torch.zeros(1)) == ["cpu"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(REAL, reason="a real GPU takes it")
 def test_a_cuda_file_is_refused_outside_the_simulation_with_pytorchs_text() -> None:
     program = """
