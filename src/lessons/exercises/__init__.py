@@ -1,8 +1,9 @@
 """`check`: is a reader's answer to an exercise right?
 
 The exercises are data, a file a notebook: `check("01-a", ...)` reads EXERCISES["a"] of lesson_01.py beside this file,
-and `check("p1-3", ...)`, a puzzle of the first practice notebook, EXERCISES["3"] of practice_1.py. An answer is a function (Exercise) or a prediction (Prediction). Of a wrong one `check` says what is wrong, as PyTorch says
-it, and nothing of the solution until a reader asks for a hint.
+and `check("p1-3", ...)`, a puzzle of the first practice notebook, EXERCISES["3"] of practice_1.py. An answer is a
+function (Exercise) or a prediction (Prediction). Of a wrong one `check` says what is wrong, as PyTorch says it, and
+nothing of the solution until a reader asks for a hint.
 """
 
 import importlib
