@@ -1,4 +1,4 @@
-"""Check one lesson while you write it: `make check NB=notebooks/01-two-tensors.ipynb`.
+"""Check one lesson or practice notebook while you write it: `make check NB=notebooks/01-two-tensors.ipynb`.
 
 It executes the lesson, stores the outputs, and runs the tests of its form, its length and its claims. Where the outputs
 are new, it executes the lesson once more and compares (nbval); where they are as they were stored, this run was the
@@ -12,7 +12,7 @@ from pathlib import Path
 import notebooks
 
 ROOT = Path(__file__).resolve().parent.parent
-TESTS = ["tests/notebooks/test_lessons.py", "tests/notebooks/test_claims.py"]
+TESTS = [f"tests/notebooks/test_{name}.py" for name in ("every_notebook", "lessons", "practice", "claims")]
 
 
 def main(arguments: list[str]) -> int:

@@ -60,7 +60,7 @@ def main() -> int:
         about = json.loads(printed(run(folder, [VERSIONS])[0]))
         print(f"A kernel of Python {about['python']}, torch {about['torch']}, IPython {about['versions']['ipython']}.")
         started = [
-            check(f"start cell of {len(starts[cell])} lessons", started_by, folder, cell, commit) for cell in starts
+            check(f"start cell of {len(starts[cell])} notebooks", started_by, folder, cell, commit) for cell in starts
         ]
         extension = check("%load_ext samedevice", explained, folder, next(iter(starts)))
         lessons = {lesson: whole(folder, lesson) for lesson in LESSONS}
@@ -71,7 +71,7 @@ def main() -> int:
 
 
 def start_cells() -> dict[str, list[str]]:
-    """Return each start cell, and the lessons that it stands in: the number of GPUs is all that may differ."""
+    """Return each start cell, and the notebooks that it stands in: the number of GPUs is all that may differ."""
     cells: dict[str, list[str]] = {}
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         code = [cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]

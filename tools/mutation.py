@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> int:
             return 2
     figures = {kind: {"mutants": 0, "caught": 0} for kind in ("fixes", "messages")}
     survived: list[str] = []
-    for path in [Path(argument) for argument in arguments] or sorted((ROOT / "notebooks").glob("*.ipynb")):
+    for path in [Path(argument) for argument in arguments] or sorted((ROOT / "notebooks").glob("[0-9]*.ipynb")):
         lesson = nbformat.read(path, as_version=4)
         copies = [*with_other_messages(lesson), *without_a_fix(lesson)]
         for one, failed in zip(copies, run([one.notebook for one in copies]), strict=True):

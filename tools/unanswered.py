@@ -1,9 +1,9 @@
-"""Copies of the lessons without the answers to what they ask, for readers who run them: those that Colab opens.
+"""Copies of the notebooks without the answers to what they ask, for readers who run them: those that Colab opens.
 
     python3 tools/unanswered.py FOLDER
 
-writes FOLDER/notebooks/*.ipynb: the lessons, but the cell below each question to predict has no outputs. The stored
-lessons keep all outputs, since nbval compares them and the site shows them. .github/workflows/pages.yml puts the copies
+writes FOLDER/notebooks/*.ipynb: the notebooks, but the cell below each question to predict has no outputs. The stored
+ones keep all outputs, since nbval compares them and the site shows them. .github/workflows/pages.yml puts the copies
 on the branch `colab`, and the site offers the same for download. It needs nothing but Python.
 """
 
@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-LESSONS = Path(__file__).resolve().parents[1] / "notebooks"
+NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 
 
 def answers(notebook: dict[str, Any]) -> list[dict[str, Any]]:
@@ -32,11 +32,11 @@ def without_answers(notebook: dict[str, Any]) -> dict[str, Any]:
 
 
 def write_copies(folder: Path) -> int:
-    """Write a copy of each lesson below `folder` and return how many there are."""
-    paths = sorted(LESSONS.glob("*.ipynb"))
-    (folder / LESSONS.name).mkdir(parents=True, exist_ok=True)
+    """Write a copy of each notebook below `folder` and return how many there are."""
+    paths = sorted(NOTEBOOKS.glob("*.ipynb"))
+    (folder / NOTEBOOKS.name).mkdir(parents=True, exist_ok=True)
     for path in paths:
-        write(without_answers(json.loads(path.read_text("utf-8"))), folder / LESSONS.name / path.name)
+        write(without_answers(json.loads(path.read_text("utf-8"))), folder / NOTEBOOKS.name / path.name)
     return len(paths)
 
 
@@ -49,4 +49,4 @@ if __name__ == "__main__":
     if len(sys.argv) != 2:
         print("Name the folder for the copies: python3 tools/unanswered.py FOLDER", file=sys.stderr)
         sys.exit(2)
-    print(f"{write_copies(Path(sys.argv[1]))} lessons without their answers are in {sys.argv[1]}.")
+    print(f"{write_copies(Path(sys.argv[1]))} notebooks without their answers are in {sys.argv[1]}.")

@@ -1,4 +1,4 @@
-"""Run the notebooks and write the outcome to results/, from which the site says when a lesson was last verified.
+"""Run the notebooks and write the outcome to results/, from which the site says when each was last verified.
 
 `make test-gpu` runs them on this machine's GPUs (results/gpu.json), `make verify` on simulated ones
 (results/simulated.json). Only the former counts as verified on hardware: a lesson that needs more GPUs than there are

@@ -146,6 +146,12 @@ slug = "01-flux"
 title = "Fluxes"
 group = "Start"
 """,
+    "practice.toml": """
+[[practice]]
+slug = "practice-1-flux"
+title = "Practice: flux"
+group = "Flux"
+""",
 }
 
 
@@ -400,8 +406,15 @@ def test_a_heading_that_the_lesson_does_not_have_is_named(flux, tmp_path, monkey
 
 
 def test_the_lessons_are_those_that_exist():
-    notebooks = sorted(file.stem for file in (ROOT / "notebooks").glob("*.ipynb"))
+    notebooks = sorted(file.stem for file in (ROOT / "notebooks").glob("[0-9]*.ipynb"))
     assert sorted(load().lessons) == notebooks, "Give each notebook one row in src/samedevice/catalog/lessons.toml."
+
+
+def test_each_practice_notebook_has_a_row_that_names_a_group_of_lessons_or_stands_for_all():
+    notebooks = {file.stem for file in (ROOT / "notebooks").glob("practice-*.ipynb")}
+    assert notebooks <= set(load().practice), "Give each notebook one row in src/samedevice/catalog/practice.toml."
+    groups = {lesson.group for lesson in load().lessons.values()}
+    assert {practice.group for practice in load().practice.values()} <= groups | {""}
 
 
 def test_explaining_loads_nothing_heavy():

@@ -16,15 +16,16 @@ from lessons.exercises.kinds import each
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*use of fork.* may lead to deadlocks:DeprecationWarning")
 
-CALL = re.compile(r'^check\("(\d\d-[a-z])", \w+\)$', re.M)
+CALL = re.compile(r'^check\("(\d\d-[a-z]|p\d-\d)", \w+\)$', re.M)
 SOLUTION = re.compile(r"<details>.*?^```python\n(.*?)^```.*?</details>", re.M | re.S)
 # The page asks for a number of the CPU's, for none of a device, or for a model that is moved afterwards.
 MAY_BE_ON_THE_CPU = {"01-b", "04-b", "18-b", "15-b", "11-b", "12-b", "13-b", "21-b"}
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
 
 def exercises():
     """(name, imports, code to mend with its call of check, solution) of every exercise of every notebook."""
-    for path in sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb")):
+    for path in sorted(NOTEBOOKS.glob("*.ipynb")):
         cells = nbformat.read(path, as_version=4).cells
         imports = "\n".join(map(imports_of, (cell.source for cell in cells if cell.cell_type == "code")))
         for cell, following in zip(cells, [*cells[1:], None], strict=True):
@@ -32,11 +33,8 @@ def exercises():
             if call:
                 name = call[1]
                 solution = SOLUTION.search(following.source)
-                number = path.name[:2]
-                assert name.startswith(f"{number}-"), (
-                    f"{path.name} calls check({name!r}): its own exercises are {number}-a and {number}-b, "
-                    f"in src/lessons/exercises/lesson_{number}.py"
-                )
+                own = re.sub(r"^practice-", "p", path.name).partition("-")[0]  # 04 of a lesson, p1 of practice
+                assert name.startswith(f"{own}-"), f"{path.name} calls check({name!r}): its own begin with {own}-"
                 assert solution, f"{path.name}: below exercise {name}, put its solution, folded as in other lessons"
                 yield pytest.param(name, imports, cell.source, f"{solution[1]}\n{call[0]}", id=name)
 
@@ -72,7 +70,7 @@ def test_a_prediction_is_asked_of_the_very_programs_that_are_run():
     predictions = {name: _find(name) for name in names if isinstance(_find(name), Prediction)}
     assert predictions
     for name, prediction in predictions.items():
-        (path,) = (Path(__file__).parents[2] / "notebooks").glob(f"{name[:2]}-*.ipynb")
+        (path,) = NOTEBOOKS.glob(f"{name[:2]}-*.ipynb")
         page = "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells)
         for line in prediction.setup.splitlines():
             assert line in page
@@ -91,6 +89,8 @@ def test_the_code_to_fix_gets_what_pytorch_says_of_it_and_no_hint(run, name, imp
     assert said[-1] == HOW_TO_ASK
     if isinstance(_find(name), Prediction):
         assert said[:-1] == ['Write your prediction in place of each "?".']
+    elif name.startswith("p") and not said[0].endswith("This fails:"):
+        assert said[0].startswith("Not right yet."), "a puzzle may run, and be wrong all the same"
     else:
         assert said[0] == "Not right yet. This fails:"
         assert re.match(r"\w+: ", said[-2]) and "RefusedError" not in said[-2]
@@ -100,6 +100,10 @@ def test_the_code_to_fix_gets_what_pytorch_says_of_it_and_no_hint(run, name, imp
 def test_who_asks_for_a_hint_about_the_code_to_fix_gets_it(run, name, imports, to_mend, solution):
     exercise = _find(name)
     hints = each(exercise.on_wrong if isinstance(exercise, Prediction) else exercise.on_error)
+    if "\n  yours:    on " in run(imports, to_mend):  # a puzzle that runs
+        hints = each(exercise.on_wrong_device)
+    elif "\n  yours: " in run(imports, to_mend):
+        hints = each(exercise.on_wrong_numbers)
     asking = CALL.sub(lambda call: call[0][:-1] + ", hint=True)", to_mend)
     assert 1 <= len(hints) <= 3
     for hint in hints:

@@ -1,8 +1,8 @@
-"""What exercises refuse, and what they accept.
+"""What exercises and puzzles refuse, and what they accept.
 
 They refuse the right numbers, computed by the very reference on the CPU and brought to the GPU, and what somebody might
 write (wrong_answers.toml), which is told what is wrong with it. They accept what is right in another way than the
-solution (right_answers.toml)."""
+solution (right_answers.toml). Those of a practice notebook, right and wrong, are in one file (practice_1.toml)."""
 
 import json
 import random
@@ -25,13 +25,14 @@ ACCEPTED = {
 }
 ROOT = Path(__file__).parents[2]
 NAMES = [
-    f"{path.stem[7:]}-{letter}"
-    for path in sorted((ROOT / "src/lessons/exercises").glob("lesson_*.py"))
-    for letter in "ab"
-    if isinstance(_find(f"{path.stem[7:]}-{letter}"), Exercise)
+    name
+    for path in sorted((ROOT / "src/lessons/exercises").glob("*_[0-9]*.py"))
+    for which in (*"ab", *"12345678")
+    if isinstance(_find(name := f"{path.stem.replace('lesson_', '').replace('practice_', 'p')}-{which}"), Exercise)
 ]
-WRONG = tomllib.loads(Path(__file__).with_name("wrong_answers.toml").read_text("utf-8"))["wrong"]
-OTHERS = tomllib.loads(Path(__file__).with_name("right_answers.toml").read_text("utf-8"))["right"]
+ANSWERS = [tomllib.loads(path.read_text("utf-8")) for path in sorted(Path(__file__).parent.glob("*.toml"))]
+WRONG = [row for file in ANSWERS for row in file.get("wrong", [])]
+OTHERS = [row for file in ANSWERS for row in file.get("right", [])]
 # What answers are written with.
 IMPORTS = """
 import copy
@@ -80,7 +81,8 @@ def written(machine, monkeypatch):
     monkeypatch.setattr(random, "Random", Seeded)  # which places exercises take, in any order
 
     def answer(row):
-        (notebook,) = (ROOT / "notebooks").glob(f"{row['exercise'][:2]}-*.ipynb")
+        own = row["exercise"].partition("-")[0].replace("p", "practice-")
+        (notebook,) = (ROOT / "notebooks").glob(f"{own}-*.ipynb")
         start(json.loads(notebook.read_text("utf-8"))["metadata"]["gpus"])
         names = {}
         exec(IMPORTS + row["code"], names)

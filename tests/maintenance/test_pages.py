@@ -76,7 +76,7 @@ def test_the_branch_that_colab_opens_has_every_lesson_in_one_commit_and_no_answe
         now = json.loads(git("show", f"colab:notebooks/{path.name}"))
         assert [cell["source"] for cell in now["cells"]] == [cell["source"] for cell in was["cells"]]
         asked = [number for number, cell in enumerate(was["cells"]) if "predict" in cell["metadata"].get("tags", [])]
-        assert asked
+        assert asked or path.stem.startswith("practice-")
         for number, (cell, stored_cell) in enumerate(zip(now["cells"], was["cells"], strict=True)):
             if number - 1 in asked:
                 assert (cell["outputs"], cell["execution_count"]) == ([], None)

@@ -9,7 +9,7 @@ from pymdownx.slugs import slugify
 
 from samedevice.catalog import load
 
-LESSONS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
+LESSONS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("[0-9]*.ipynb"))
 anchor = slugify(case="lower")
 
 

@@ -139,7 +139,7 @@ def tags(site: Built) -> dict[Path, list[tuple[str, dict[str, str]]]]:
 @pytest.fixture(scope="session")
 def lessons(site: Built) -> list[str]:
     """The places of the lessons' pages, in the curriculum's order."""
-    slugs = [path.stem for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
+    slugs = [path.stem for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))]
     assert sorted(load().lessons) == slugs, "Give each notebook one row in src/samedevice/catalog/lessons.toml."
     return [f"notebooks/{slug}/" for slug in load().lessons]
 

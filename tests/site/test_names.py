@@ -14,7 +14,9 @@ TAB_OF = {
     "errors/": "Fix an error",
     "errors/sd001/": "Fix an error",
     "lessons/": "Learn",
+    "practice/": "Learn",
     "notebooks/21-sharded-and-compiled/": "Learn",
+    "notebooks/practice-1-start-here/": "Learn",
     "catch-it-in-ci/": "Test without a GPU",
     "simulated-cuda/": "Test without a GPU",
     "find-the-tensor/": "Reference",
@@ -33,6 +35,7 @@ GROUPS = {
     "Prevent": "22",
 }
 NAMES = {lesson.slug: f"{lesson.slug[:2]} · {lesson.title}" for lesson in load().lessons.values()}
+PRACTICE = [practice.title for practice in load().practice.values()]
 
 
 def text(element):
@@ -86,6 +89,7 @@ def test_sidebar_list_and_the_line_above_a_lesson_have_the_same_groups(site, les
     sections = page.select("nav.md-nav--primary nav[data-md-level='2']")
     shown = [(text(section.select_one("label")), names(section.select("li"))) for section in sections]
     assert [group for group in shown if group[0] in GROUPS] == groups
+    assert ("Puzzles", PRACTICE) in shown
     anchors = {text(group): group["id"] for group in listed}
     for lesson in lessons:
         above = site.page(lesson).select_one(".lesson-place")
@@ -97,16 +101,19 @@ def test_sidebar_list_and_the_line_above_a_lesson_have_the_same_groups(site, les
 def test_a_lesson_has_one_name_of_at_most_four_words_wherever_the_frame_names_it(site, lessons):
     home = site.page("")
     sidebar = names(home.select("nav.md-nav--primary a.md-nav__link[href*=notebooks]"))
-    assert sidebar == names(site.page("lessons/").select("article h2.lesson-group + ul > li a")) == [*NAMES.values()]
+    assert names(site.page("lessons/").select("article h2.lesson-group + ul > li a")) == [*NAMES.values()]
+    assert sidebar == [*NAMES.values(), *PRACTICE]
     assert set(names(home.select(".lesson-card h3"))) <= set(NAMES.values())
     for lesson in load().lessons.values():
         assert len(lesson.title.split()) <= 4
         assert heading(site.page(f"notebooks/{lesson.slug}/")) == lesson.title
 
 
-def test_previous_and_next_lead_through_the_lessons_in_the_order_of_the_navigation(site, lessons):
-    shown = [names(site.page(place).select(".md-footer__title .md-ellipsis")) for place in ["lessons/", *lessons]]
-    following = [*NAMES.values(), heading(site.page("catch-it-in-ci/"))]
+def test_previous_and_next_lead_through_lessons_and_practice_in_the_order_of_the_navigation(site, lessons):
+    practice = [f"notebooks/{slug}/" for slug in load().practice]
+    places = ["lessons/", "practice/", *lessons, *practice]
+    shown = [names(site.page(place).select(".md-footer__title .md-ellipsis")) for place in places]
+    following = ["Practice", *NAMES.values(), *PRACTICE, heading(site.page("catch-it-in-ci/"))]
     assert [footer[-1] for footer in shown] == following
     assert [footer[0] for footer in shown[1:]] == [heading(site.page("lessons/")), *following[:-2]]
 

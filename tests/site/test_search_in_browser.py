@@ -224,11 +224,22 @@ FIRST = {
     "catch in ci": "catch-it-in-ci/",
     "simulate cuda": "simulated-cuda/",
     "myths": "claims/",
+    "practice": "practice/",
+    "exercises": "practice/",
+    "puzzles": "practice/",
 }
 
 
 QUERIES = tomllib.loads((Path(__file__).parent / "queries.toml").read_text(encoding="utf-8"))
-BADGES = {"notebooks/": "Lesson", "lessons/": "Lesson", "errors/": "Fix", "causes/": "Fix", "find-the-tensor/": "Fix"}
+BADGES = {
+    "notebooks/practice-": "Practice",
+    "practice/": "Practice",
+    "notebooks/": "Lesson",
+    "lessons/": "Lesson",
+    "errors/": "Fix",
+    "causes/": "Fix",
+    "find-the-tensor/": "Fix",
+}
 
 
 def test_what_people_type_leads_to_a_page_that_is_right_in_nine_of_ten(search):

@@ -35,9 +35,10 @@ from site_build.navigation import add_home_page, expand_navigation, place_below_
 from site_build.notebook_page import finish_notebook
 from site_build.notebooks import add_guides, add_notebooks, project
 from site_build.page_template import filled_in
+from site_build.practice import offer_to_edit, practice_place
 from site_build.predictions import clear_downloads
 from site_build.rendering import render_notebook
-from site_build.repository import leading_here, published_address, repository
+from site_build.repository import in_colab, leading_here, published_address, repository
 from site_build.search_engines import structured_data
 from site_build.search_entries import finish_search
 from site_build.search_on_demand import load_search_on_demand, order_search
@@ -144,10 +145,13 @@ def _finish_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
     slug = Path(page.file.src_uri).stem
     soup = finish_notebook(html, page, notebook)
     page.meta["lesson"] = lesson_place(slug, page, files)
+    page.meta["practice"] = practice_place(slug, page, files)
+    page.meta["colab"] = in_colab(config.repo_url, page.file.src_uri)
     page.meta["gpus"] = notebook["metadata"].get("gpus")
     page.meta["verified"] = last_verified(slug, notebook, project(config) / "results")
     if has_error_index(config):
-        add_links(soup, slug, notebook)
+        add_links(soup, slug, notebook, files)
+    offer_to_edit(soup, page.file.src_uri, config.repo_url)
     check_links(soup, page, config, files)
     return str(soup)
 

@@ -1,7 +1,7 @@
-"""The links of a lesson to pages that only the site has: the messages that it raises, and what it says of claims.
+"""The links of a lesson to other pages: practice, the messages that it raises, and what it says of claims.
 
 The messages are read from the notebook, so that they are true of it, and the claims are those of claims.toml. Only the
-site has these links: on GitHub there are no such pages.
+site has these links: on GitHub there are no such pages, but for practice.
 """
 
 from collections.abc import Iterator
@@ -9,20 +9,28 @@ from typing import Any
 
 from bs4 import BeautifulSoup
 from bs4.element import Comment, Tag
+from mkdocs.structure.files import Files
 
 from samedevice import explain
-from samedevice.catalog import Message
+from samedevice.catalog import Message, load
 from site_build.claims_page import PLACE, claims_of_lesson
+from site_build.practice import practice_for
 
 
-def add_links(soup: BeautifulSoup, slug: str, notebook: dict[str, Any]) -> None:
+def add_links(soup: BeautifulSoup, slug: str, notebook: dict[str, Any], files: Files) -> None:
     """Put the links at the end of a lesson's content, and below its message one for those who want the fix alone.
 
-    They count from the folder of the notebooks.
+    They count from the folder of the notebooks. A page of practice has none.
     """
+    if slug in load().practice:
+        return
     below = soup.new_tag("div", attrs={"class": "lesson-links", "data-search-exclude": ""})
     messages = list(_raised(notebook))
     _add_link_to_the_fix(soup)
+    if practice := practice_for(slug, files):
+        line = soup.new_tag("p")
+        line.append(_link(soup, practice, "Practice: eight puzzles on this"))
+        below.append(line)
     if messages:
         below.append(_words(soup, "In the error index,", "each message of this page with its other causes:"))
         below.append(_list(soup, {f"errors/{message.id.lower()}.md": message for message in messages}))

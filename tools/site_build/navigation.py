@@ -1,4 +1,4 @@
-"""The navigation: the tabs of mkdocs.yml, the lessons in their groups, and what stands below a page that lists it.
+"""The navigation: the tabs of mkdocs.yml, lessons and practice in groups, and what stands below a page that lists it.
 
 A page for each message would weigh on every other page, so the navigation has their index alone. They still have the
 index's tab, and breadcrumbs that lead up to it.
@@ -49,6 +49,9 @@ def _lessons(folder: Path) -> list[Any]:
     for lesson in load().lessons.values():
         if lesson.slug in there:
             groups.setdefault(lesson.group, []).append(there.pop(lesson.slug))
+    for slug in load().practice:
+        if slug in there:
+            groups.setdefault("Puzzles", []).append(there.pop(slug))
     return [*({group: pages} for group, pages in groups.items()), *there.values()]
 
 

@@ -36,15 +36,15 @@ def finish_notebook(content: str, page: Page, notebook: dict[str, Any]) -> Beaut
     fold_more(soup)
     if headings:
         page.meta["title"] = headings[0]["name"]
-    lesson = load().lessons.get(page.file.name)
-    name = html.escape(lesson.title) if lesson else page.meta.get("title", page.title)
+    row = load().lessons.get(page.file.name) or load().practice.get(page.file.name)
+    name = html.escape(row.title) if row else page.meta.get("title", page.title)
     page.toc = get_toc(nest_toc_tokens(headings))  # empties the list
     # The templates print both as they are, the description inside an attribute. Material's header shows `title`.
     for key, kept in (("search_title", "title"), ("description", "description")):
         if kept in metadata:
             page.meta[key] = html.escape(metadata[kept])
     # In navigation and links, with the lesson's number.
-    page.title = f"{page.file.name.split('-')[0]} · {name}"
+    page.title = name if page.file.name in load().practice else f"{page.file.name.split('-')[0]} · {name}"
     return soup
 
 

@@ -27,6 +27,11 @@ def published_address(repository: str | None) -> str | None:
     return f"https://{host}/" if names[2].lower() == host else f"https://{host}/{names[2]}/"
 
 
+def in_colab(repository: str | None, place: str) -> str:
+    """Return the address at which Colab opens a notebook. Its branch `colab` has no answers to what is asked."""
+    return f"{repository}/blob/colab/{place}".replace("//github.com/", "//colab.research.google.com/github/")
+
+
 def leading_here(text: str, written: str | None, repository: str | None) -> str:
     """Return a page's text whose links to the repository that is `written` in it lead to this one."""
     old, new = _ON_GITHUB.fullmatch(written or ""), _ON_GITHUB.fullmatch(repository or "")

@@ -36,28 +36,29 @@ class Runs:
         self._root = root
 
     def lessons(self) -> str:
-        """Return a row for each lesson: its cells, how many must raise, how it stands on simulated and on real GPUs."""
+        """Return a row for each notebook: its cells, how many must raise, how it stands on simulated and real GPUs."""
         simulated, real = self._run("simulated"), self._run("gpu")
         rows = []
-        for lesson in load().lessons.values():
-            file = self._root / f"notebooks/{lesson.slug}.ipynb"
+        titles = {lesson.slug: f"{lesson.slug[:2]} · {lesson.title}" for lesson in load().lessons.values()}
+        for slug, title in (titles | {slug: practice.title for slug, practice in load().practice.items()}).items():
+            file = self._root / f"notebooks/{slug}.ipynb"
             if not file.exists():
                 continue
             notebook = json.loads(file.read_text("utf-8"))
             cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
             raising = sum("raises-exception" in cell["metadata"].get("tags", []) for cell in cells)
-            name = f"[{escaped(f'{lesson.slug[:2]} · {lesson.title}')}](../notebooks/{file.name})"
-            standings = [_standing(run["lessons"].get(lesson.slug), notebook) for run in (simulated, real) if run]
+            name = f"[{escaped(title)}](../notebooks/{file.name})"
+            standings = [_standing(run["lessons"].get(slug), notebook) for run in (simulated, real) if run]
             rows.append([name, str(len(cells)), str(raising), *standings])
         kinds = [name for name, run in (("Simulated", simulated), ("Real", real)) if run]
-        return _table(["Lesson", "Cells", "Must raise", *kinds], rows, numbers=(1, 2))
+        return _table(["Notebook", "Cells", "Must raise", *kinds], rows, numbers=(1, 2))
 
     def lessons_in_short(self) -> str:
-        """Say how many cells and lessons passed on simulated GPUs, with torch and the date."""
+        """Say how many cells passed, in how many notebooks, on simulated GPUs, with torch and the date."""
         return _passed(self._run("simulated") or _missing("simulated"))
 
     def cells(self) -> dict[str, int]:
-        """Say how many cells there are in the lessons that ran on simulated GPUs, and how many passed."""
+        """Say how many cells there are in the notebooks that ran on simulated GPUs, and how many passed."""
         return _cells(self._run("simulated") or _missing("simulated"))
 
     def systems(self) -> list[str]:
@@ -170,8 +171,12 @@ def _cells(run: dict[str, Any]) -> dict[str, int]:
 
 def _passed(run: dict[str, Any]) -> str:
     cells = _cells(run)
+    puzzles = sum(slug in load().practice and one["standing"] != "skipped" for slug, one in run["lessons"].items())
+    notebooks = [f"{len(_ran(run)) - puzzles} lessons"]
+    if puzzles:
+        notebooks.append(f"{puzzles} practice {'notebook' if puzzles == 1 else 'notebooks'}")
     return (
-        f"{cells['passed']:,} of {cells['all']:,} cells passed, in {len(_ran(run))} lessons, with"
+        f"{cells['passed']:,} of {cells['all']:,} cells passed, in {' and '.join(notebooks)}, with"
         f" {escaped('torch ' + run['torch'])}, {written(run['date'])}"
     )
 

@@ -12,7 +12,13 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 
-_LISTS = {"errors/": "errors/", "causes/": "causes/", "notebooks/": "lessons/"}  # the list of the pages of a folder
+# Of pages that begin so, the list.
+_LISTS = {
+    "errors/": "errors/",
+    "causes/": "causes/",
+    "notebooks/practice-": "practice/",
+    "notebooks/": "lessons/",
+}
 
 
 def structured_data(page: Page, config: MkDocsConfig, nav: Navigation) -> str:
@@ -22,6 +28,7 @@ def structured_data(page: Page, config: MkDocsConfig, nav: Navigation) -> str:
     if page.is_homepage:
         facts = [site | {"description": _plain(description), "inLanguage": "en"}]
     else:
+        resource = "exercise" if page.meta.get("practice") else "lesson"
         lesson = page.file.src_uri.endswith(".ipynb")
         article: dict[str, Any] = {
             "@type": ["TechArticle", "LearningResource"] if lesson else "TechArticle",
@@ -32,7 +39,7 @@ def structured_data(page: Page, config: MkDocsConfig, nav: Navigation) -> str:
             "isAccessibleForFree": True,
             "isPartOf": site,
         }
-        facts = [article | ({"learningResourceType": "lesson"} if lesson else {}), *_way(page, config, nav)]
+        facts = [article | ({"learningResourceType": resource} if lesson else {}), *_way(page, config, nav)]
     data = json.dumps({"@context": "https://schema.org", "@graph": facts}, ensure_ascii=False, separators=(",", ":"))
     return data.replace("<", "\\u003c")
 

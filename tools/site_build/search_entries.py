@@ -4,9 +4,9 @@ Material's plugin indexes the pages' own text. The pages of errors and causes ar
 quotes other messages, and so are the guides for contributors, which name everything; each has one entry here.
 docs/assets/search-order.js reads these keys, which are ours:
 
-    names   what people call the page (search_topics.toml; for a lesson, the `tags` in the notebook's metadata)
+    names   what people call the page (search_topics.toml; for a notebook, the `tags` in the notebook's metadata)
     said    messages that the page is about: all wordings of an error page's, the error below a lesson's name
-    kind    the badge of a result: Fix, Lesson or Reference
+    kind    the badge of a result: Fix, Lesson, Practice or Reference
     about   the causes that a lesson teaches
     common  from 0 to 1, how often people report the message (`reports` in the catalog)
 """
@@ -25,7 +25,15 @@ from samedevice.catalog import Cause, Message, load
 from site_build.claims_page import PLACE
 from site_build.guides import GUIDES
 
-_KINDS = {"notebooks/": "Lesson", "lessons/": "Lesson", "errors/": "Fix", "causes/": "Fix", "find-the-tensor/": "Fix"}
+_KINDS = {
+    "notebooks/practice-": "Practice",
+    "practice/": "Practice",
+    "notebooks/": "Lesson",
+    "lessons/": "Lesson",
+    "errors/": "Fix",
+    "causes/": "Fix",
+    "find-the-tensor/": "Fix",
+}
 
 
 def finish_search(index: Path, error_index: bool, notebooks: Path) -> None:

@@ -10,6 +10,7 @@ The doctor (samedevice.doctor), the site's paste box (through `export`) and the 
     other.toml       errors that are not about devices, so that they are named as such
     claims.toml      what is said about device errors and is not, or not quite, true
     lessons.toml     the curriculum
+    practice.toml    the notebooks of puzzles
     operations.toml  what PyTorch calls the arguments of its functions, to find them in the failing line
     factories.toml   what decides the device of what a function, a method or an attribute of PyTorch returns
     applications.toml  programs that people run without having written them, and what their users can do
@@ -220,6 +221,15 @@ class Lesson:
 
 
 @dataclass(frozen=True)
+class Practice:
+    """Puzzles: notebooks/SLUG.ipynb, its name, and the group of lessons that it rests on, or "" for all lessons."""
+
+    slug: str
+    title: str
+    group: str
+
+
+@dataclass(frozen=True)
 class Operation:
     """What PyTorch calls the arguments of some functions in its messages.
 
@@ -299,6 +309,7 @@ class Catalog:
     other: dict[str, Other]
     claims: dict[str, Claim]
     lessons: dict[str, Lesson]
+    practice: dict[str, Practice]
     operations: dict[str, Operation]
     applications: list[Application]
     libraries: dict[str, Library]
@@ -341,6 +352,7 @@ def load() -> Catalog:
         other={row["id"]: Other(**row) for row in rows("other.toml", "other")},
         claims={row["id"]: Claim(**row) for row in rows("claims.toml", "claim")},
         lessons={row["slug"]: Lesson(**row) for row in rows("lessons.toml", "lesson")},
+        practice={row["slug"]: Practice(**row) for row in rows("practice.toml", "practice")},
         operations={
             function: Operation(**row) for row in rows("operations.toml", "operation") for function in row["functions"]
         },

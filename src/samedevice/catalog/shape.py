@@ -23,6 +23,7 @@ from samedevice.catalog import (
     Operation,
     Other,
     Possible,
+    Practice,
     Subject,
     message_files,
 )
@@ -55,6 +56,7 @@ _KINDS = (
     Other,
     Claim,
     Lesson,
+    Practice,
     Operation,
     Application,
     Library,
@@ -74,6 +76,7 @@ TABLES: dict[str, tuple[str, type, str]] = {  # of each file: its table, what an
     "other.toml": ("other", Other, "id"),
     "claims.toml": ("claim", Claim, "id"),
     "lessons.toml": ("lesson", Lesson, "slug"),
+    "practice.toml": ("practice", Practice, "slug"),
     "operations.toml": ("operation", Operation, ""),
     "factories.toml": ("rule", DeviceRule, "by"),
     "applications.toml": ("application", Application, ""),
@@ -88,6 +91,7 @@ _NAMED = {
     DeviceRule: (r"[a-z]+", "a word in small letters"),
     Library: (r"[A-Za-z_]\w*", "a name that Python can import"),
     Lesson: (r"[0-9]{2}-[a-z0-9-]+", "two digits and words in small letters with hyphens"),
+    Practice: (r"practice-[0-9]-[a-z0-9-]+", "practice, a digit and words in small letters, with hyphens"),
 }
 
 
