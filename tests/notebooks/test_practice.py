@@ -124,5 +124,5 @@ def test_most_puzzles_fail_with_an_error(path):
 def test_a_failure_is_shown_then_asked_about(path, number, cells):
     (question,) = [index for index, cell in enumerate(cells) if "predict" in tags(cell)]
     shown = "\n".join(output.get("text", "") for cell in code_of(cells[:question]) for output in cell.outputs)
-    assert re.search(r"^\w+(Error|Exception): ", shown, re.M), "a traceback, which a cell prints"
+    assert re.search(r"^[\w.]+(Error|Exception): ", shown, re.M), "a traceback, which a cell prints"
     assert code_of(cells[question + 1 :])[:1] == [cells[question + 1]]
