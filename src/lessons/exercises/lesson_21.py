@@ -1,6 +1,7 @@
 """The exercises of notebooks/21-sharded-and-compiled.ipynb; their solutions stand there, folded."""
 
 import contextlib
+import logging
 from collections.abc import Iterator
 from typing import Any
 
@@ -40,7 +41,8 @@ def in_the_group() -> Iterator[None]:
     """
     own = not distributed.is_initialized()
     if own:
-        from torch.distributed.tensor import debug  # says on import that there is no Triton
+        logging.getLogger("torch.utils.flop_counter").setLevel("ERROR")  # it says on import that there is no Triton
+        from torch.distributed.tensor import debug
 
         getattr(debug, "_clear_sharding_prop_cache", lambda: None)()
         distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)

@@ -61,3 +61,58 @@ class CopiesAllowed(TorchDispatchMode):
             if to != source.device and not self.allows(source, to):
                 raise RefusedError(self.otherwise)
         return func(*args, **kwargs)
+
+
+def never_moved(module: nn.Module, said: str) -> nn.Module:
+    """Return the module; a call that moves it raises, with what is said: it has to stay where it is."""
+    apply = module._apply
+
+    def moves_nothing(*args: Any, **kwargs: Any) -> Any:
+        before = [parameter.device for parameter in module.parameters()]
+        moved = apply(*args, **kwargs)
+        if [parameter.device for parameter in module.parameters()] != before:
+            raise RefusedError(said)
+        return moved
+
+    module._apply = moves_nothing
+    return module
+
+
+class EachCopy(TorchDispatchMode):
+    """A context that shows every copy between two devices, whatever call made it, to a function that may refuse it.
+
+    Args:
+        look: called with the tensor to copy and the device to copy it to.
+    """
+
+    def __init__(self, look: Callable[[Any, Any], None]) -> None:
+        super().__init__()
+        self.look = look
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        source, target = None, None
+        if func is torch.ops.aten._to_copy.default:
+            source, target = args[0], kwargs.get("device")
+        elif func is torch.ops.aten.copy_.default:
+            source, target = args[1], args[0].device
+        if source is not None and target is not None and torch.device(target) != source.device:
+            self.look(source, torch.device(target))
+        return func(*args, **kwargs)
+
+
+def with_gradients(result: Any, _: list[Any]) -> Any:
+    """Return a result and the length of all gradients that flow from it into parameters, as one tensor."""
+    if not isinstance(result, torch.Tensor) or not result.requires_grad:
+        return result
+    nodes, seen, leaves = [result.grad_fn], set(), []
+    while nodes:
+        node = nodes.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        leaves += [node.variable] if hasattr(node, "variable") else []
+        nodes += [following for following, _ in node.next_functions]
+    gradients = torch.autograd.grad(result.square().sum(), leaves, retain_graph=True)
+    length = sum(gradient.detach().cpu().square().sum() for gradient in gradients)
+    return torch.cat([result.flatten(), length.reshape(1).to(result.device)])
