@@ -61,3 +61,35 @@ class CopiesAllowed(TorchDispatchMode):
             if to != source.device and not self.allows(source, to):
                 raise RefusedError(self.otherwise)
         return func(*args, **kwargs)
+
+
+class CopiesToGPU(TorchDispatchMode):
+    """A context in which copies from the CPU to a GPU are counted, and one too many raises; whatever call made it.
+
+    A copy inside a loop is found by its source: the same memory is copied in each round, or a new tensor is made there
+    each time. `torch.tensor(numbers, device="cuda")` is no copy of a tensor, and is not counted.
+
+    Args:
+        of_one: how often the same tensor may be copied, whatever view of it.
+        in_all: how many copies there may be together; None for any number.
+        otherwise: what the reader is told, a whole sentence.
+    """
+
+    def __init__(self, otherwise: str, of_one: int = 1, in_all: int | None = None) -> None:
+        super().__init__()
+        self.otherwise, self.of_one, self.in_all = otherwise, of_one, in_all
+        self._copied: list[torch.Tensor] = []  # kept, so that no other tensor gets the same memory
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        source, target = None, None
+        if func is torch.ops.aten._to_copy.default:
+            source, target = args[0], kwargs.get("device")
+        elif func is torch.ops.aten.copy_.default:
+            source, target = args[1], args[0].device
+        if source is not None and source.device.type == "cpu" and torch.device(target or "cpu").type == "cuda":
+            self._copied.append(source)
+            of_this = sum(source.data_ptr() == copied.data_ptr() for copied in self._copied)
+            if of_this > self.of_one or (self.in_all is not None and len(self._copied) > self.in_all):
+                raise RefusedError(self.otherwise)
+        return func(*args, **kwargs)
