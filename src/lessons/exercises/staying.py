@@ -37,32 +37,6 @@ def never_fetched(tensor: Any) -> Any:
     return tensor
 
 
-class CopiesAllowed(TorchDispatchMode):
-    """A context in which a copy that leaves a GPU raises, unless it is allowed; whatever call made it is seen.
-
-    Args:
-        allows: called with the tensor to copy and the device to copy it to.
-        otherwise: what the reader is told, a whole sentence.
-    """
-
-    def __init__(self, allows: Callable[[Any, Any], bool], otherwise: str) -> None:
-        super().__init__()
-        self.allows, self.otherwise = allows, otherwise
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
-        source, target = None, None
-        if func is torch.ops.aten._to_copy.default:
-            source, target = args[0], kwargs.get("device")
-        elif func is torch.ops.aten.copy_.default:
-            source, target = args[1], args[0].device
-        if source is not None and source.is_cuda and target is not None:
-            to = torch.device(target)
-            if to != source.device and not self.allows(source, to):
-                raise RefusedError(self.otherwise)
-        return func(*args, **kwargs)
-
-
 def never_moved(module: nn.Module, said: str) -> nn.Module:
     """Return the module; a call that moves it raises, with what is said: it has to stay where it is."""
     apply = module._apply
@@ -99,6 +73,49 @@ class EachCopy(TorchDispatchMode):
         if source is not None and target is not None and torch.device(target) != source.device:
             self.look(source, torch.device(target))
         return func(*args, **kwargs)
+
+
+class CopiesAllowed(EachCopy):
+    """A context in which a copy that leaves a GPU raises, unless it is allowed; whatever call made it is seen.
+
+    Args:
+        allows: called with the tensor to copy and the device to copy it to.
+        otherwise: what the reader is told, a whole sentence.
+    """
+
+    def __init__(self, allows: Callable[[Any, Any], bool], otherwise: str) -> None:
+        super().__init__(self._look)
+        self.allows, self.otherwise = allows, otherwise
+
+    def _look(self, source: Any, to: Any) -> None:
+        if source.is_cuda and not self.allows(source, to):
+            raise RefusedError(self.otherwise)
+
+
+class CopiesToGPU(EachCopy):
+    """A context in which copies from the CPU to a GPU are counted, and one too many raises; whatever call made it.
+
+    A copy inside a loop is found by its source: the same memory is copied in each round, or a new tensor is made there
+    each time. `torch.tensor(numbers, device="cuda")` is no copy of a tensor, and is not counted.
+
+    Args:
+        of_one: how often the same tensor may be copied, whatever view of it.
+        in_all: how many copies there may be together; None for any number.
+        otherwise: what the reader is told, a whole sentence.
+    """
+
+    def __init__(self, otherwise: str, of_one: int = 1, in_all: int | None = None) -> None:
+        super().__init__(self._look)
+        self.otherwise, self.of_one, self.in_all = otherwise, of_one, in_all
+        self._copied: list[torch.Tensor] = []  # kept, so that no other tensor gets the same memory
+
+    def _look(self, source: Any, to: Any) -> None:
+        if source.is_cuda or to.type != "cuda":
+            return
+        self._copied.append(source)
+        of_this = sum(source.data_ptr() == copied.data_ptr() for copied in self._copied)
+        if of_this > self.of_one or (self.in_all is not None and len(self._copied) > self.in_all):
+            raise RefusedError(self.otherwise)
 
 
 def with_gradients(result: Any, _: list[Any]) -> Any:
