@@ -239,11 +239,11 @@ def _errors_of_threads(found: list[TracebackType]) -> Iterator[None]:
             found.append(begin)
         original(wrapper, exc_info, where)
 
-    ExceptionWrapper.__init__ = keep  # type: ignore[method-assign]
+    ExceptionWrapper.__init__ = keep
     try:
         yield
     finally:
-        ExceptionWrapper.__init__ = original  # type: ignore[method-assign]
+        ExceptionWrapper.__init__ = original
 
 
 def _asked_for(puzzle: str) -> FailingProgram | None:
