@@ -13,7 +13,9 @@ TAB_OF = {
     "": "Fix an error",
     "errors/": "Fix an error",
     "errors/sd001/": "Fix an error",
+    "sheet/": "Fix an error",
     "lessons/": "Learn",
+    "two-minutes/": "Learn",
     "notebooks/21-sharded-and-compiled/": "Learn",
     "catch-it-in-ci/": "Test without a GPU",
     "simulated-cuda/": "Test without a GPU",
@@ -105,8 +107,11 @@ def test_a_lesson_has_one_name_of_at_most_four_words_wherever_the_frame_names_it
 
 
 def test_previous_and_next_lead_through_the_lessons_in_the_order_of_the_navigation(site, lessons):
-    shown = [names(site.page(place).select(".md-footer__title .md-ellipsis")) for place in ["lessons/", *lessons]]
-    following = [*NAMES.values(), heading(site.page("catch-it-in-ci/"))]
+    shown = [
+        names(site.page(place).select(".md-footer__title .md-ellipsis"))
+        for place in ["lessons/", "two-minutes/", *lessons]
+    ]
+    following = ["Two minutes", *NAMES.values(), heading(site.page("catch-it-in-ci/"))]
     assert [footer[-1] for footer in shown] == following
     assert [footer[0] for footer in shown[1:]] == [heading(site.page("lessons/")), *following[:-2]]
 

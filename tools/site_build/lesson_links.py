@@ -1,4 +1,4 @@
-"""The links of a lesson to pages that only the site has: the messages that it raises, and what it says of claims.
+"""The links of a lesson to pages that only the site has: its messages, what it says of claims, and the sheet to print.
 
 The messages are read from the notebook, so that they are true of it, and the claims are those of claims.toml. Only the
 site has these links: on GitHub there are no such pages.
@@ -11,8 +11,10 @@ from bs4 import BeautifulSoup
 from bs4.element import Comment, Tag
 
 from samedevice import explain
-from samedevice.catalog import Message
+from samedevice.catalog import Message, load
 from site_build.claims_page import PLACE, claims_of_lesson
+
+SHEET = "sheet.md"
 
 
 def add_links(soup: BeautifulSoup, slug: str, notebook: dict[str, Any]) -> None:
@@ -31,6 +33,10 @@ def add_links(soup: BeautifulSoup, slug: str, notebook: dict[str, Any]) -> None:
         others = _words(soup, "Claims checked:", "")
         others.append(_link(soup, PLACE, "all of them, with verdict and proof"))
         below.append(others)
+    if slug in load().lessons:
+        paper = _words(soup, "On paper:", "")
+        paper.append(_link(soup, SHEET, "one sheet, from the message to the line"))
+        below.append(paper)
     soup.append(below)
 
 
