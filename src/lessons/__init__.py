@@ -12,9 +12,11 @@ from lessons.schedule import schedule
 from lessons.steps import steps
 from lessons.steps_on_ranks import steps_on_ranks
 from lessons.timeline import timeline
+from lessons.tracebacks import answer_of, traceback_of
 from samedevice.placement import picture
 
 __all__ = [
+    "answer_of",
     "check",
     "gradients",
     "late_copies",
@@ -27,5 +29,6 @@ __all__ = [
     "steps_on_ranks",
     "timeline",
     "torchrun",
+    "traceback_of",
     "without_gpu",
 ]

@@ -13,8 +13,10 @@ TAB_OF = {
     "": "Fix an error",
     "errors/": "Fix an error",
     "errors/sd001/": "Fix an error",
+    "sheet/": "Fix an error",
     "lessons/": "Learn",
     "practice/": "Learn",
+    "two-minutes/": "Learn",
     "notebooks/21-sharded-and-compiled/": "Learn",
     "notebooks/practice-1-start-here/": "Learn",
     "catch-it-in-ci/": "Test without a GPU",
@@ -111,9 +113,9 @@ def test_a_lesson_has_one_name_of_at_most_four_words_wherever_the_frame_names_it
 
 def test_previous_and_next_lead_through_lessons_and_practice_in_the_order_of_the_navigation(site, lessons):
     practice = [f"notebooks/{slug}/" for slug in load().practice]
-    places = ["lessons/", "practice/", *lessons, *practice]
+    places = ["lessons/", "two-minutes/", "practice/", *lessons, *practice]
     shown = [names(site.page(place).select(".md-footer__title .md-ellipsis")) for place in places]
-    following = ["Practice", *NAMES.values(), *PRACTICE, heading(site.page("catch-it-in-ci/"))]
+    following = ["Two minutes", "Practice", *NAMES.values(), *PRACTICE, heading(site.page("catch-it-in-ci/"))]
     assert [footer[-1] for footer in shown] == following
     assert [footer[0] for footer in shown[1:]] == [heading(site.page("lessons/")), *following[:-2]]
 

@@ -1,4 +1,4 @@
-"""The links of a lesson to other pages: practice, the messages that it raises, and what it says of claims.
+"""The links of a lesson to other pages: practice, its messages, what it says of claims, and the sheet to print.
 
 The messages are read from the notebook, so that they are true of it, and the claims are those of claims.toml. Only the
 site has these links: on GitHub there are no such pages, but for practice.
@@ -15,6 +15,8 @@ from samedevice import explain
 from samedevice.catalog import Message, load
 from site_build.claims_page import PLACE, claims_of_lesson
 from site_build.practice import practice_for
+
+SHEET = "sheet.md"
 
 
 def add_links(soup: BeautifulSoup, slug: str, notebook: dict[str, Any], files: Files) -> None:
@@ -39,6 +41,10 @@ def add_links(soup: BeautifulSoup, slug: str, notebook: dict[str, Any], files: F
         others = _words(soup, "Claims checked:", "")
         others.append(_link(soup, PLACE, "all of them, with verdict and proof"))
         below.append(others)
+    if slug in load().lessons:
+        paper = _words(soup, "On paper:", "")
+        paper.append(_link(soup, SHEET, "one sheet, from the message to the line"))
+        below.append(paper)
     soup.append(below)
 
 

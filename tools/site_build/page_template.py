@@ -22,6 +22,7 @@ from site_build.known_differences import known_differences
 from site_build.lesson_index import lesson_list
 from site_build.practice import practice_list
 from site_build.run_tables import Runs
+from site_build.screens import screen_picture
 
 
 def filled_in(markdown: str, name: str, root: Path) -> str:
@@ -66,4 +67,5 @@ def _names(root: Path) -> dict[str, Any]:
         "known_differences": known_differences,
         "gpu_types": ", ".join(gpu_types.names()),
         "picture": failure_picture,
+        "screen": screen_picture,
     }
