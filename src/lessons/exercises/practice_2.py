@@ -173,14 +173,14 @@ def default_device_stays() -> Iterator[None]:
 class Momentum(torch.optim.Optimizer):
     """An optimizer that goes along a mean of the gradients, which it keeps where the parameter is."""
 
-    @torch.no_grad()
-    def step(self, closure: Any = None) -> None:  # type: ignore[override]
-        for p in self.param_groups[0]["params"]:
-            if p not in self.state:
-                self.state[p]["mean"] = torch.zeros_like(p)
-            mean = self.state[p]["mean"]
-            mean.mul_(0.9).add_(p.grad)
-            p.sub_(mean, alpha=0.1)
+    def step(self, closure: Any = None) -> None:
+        with torch.no_grad():
+            for p in self.param_groups[0]["params"]:
+                if p not in self.state:
+                    self.state[p]["mean"] = torch.zeros_like(p)
+                mean = self.state[p]["mean"]
+                mean.mul_(0.9).add_(p.grad)
+                p.sub_(mean, alpha=0.1)
 
 
 def momentum_arguments(devices: list[Any]) -> tuple[Any, ...]:
