@@ -19,7 +19,10 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*use of fork.* may lead to dead
 CALL = re.compile(r'^check\("(\d\d-[a-z]|p\d-\d)", \w+\)$', re.M)
 SOLUTION = re.compile(r"<details>.*?^```python\n(.*?)^```.*?</details>", re.M | re.S)
 # The page asks for a number of the CPU's, for none of a device, or for a model that is moved afterwards.
-MAY_BE_ON_THE_CPU = {"01-b", "04-b", "18-b", "15-b", "11-b", "12-b", "13-b", "21-b", "p3-7", "p3-8"}
+MAY_BE_ON_THE_CPU = {
+    *("01-b", "04-b", "18-b", "15-b", "11-b", "12-b", "13-b", "21-b"),
+    *("p1-4", "p1-8", "p2-4", "p3-7", "p3-8", "p4-8"),
+}
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
 
@@ -126,6 +129,8 @@ def test_the_result_of_the_folded_solution_brought_to_the_cpu_gets_its_hint(run,
     called = "(*given).cpu(), hint=True)"
     brought = CALL.sub(lambda call: call[0][:-1].replace(", ", ", lambda *given: ") + called, solution)
     said = run(imports, brought)
+    if "has no attribute 'cpu'" in said:
+        pytest.skip("it returns an array or an optimizer")
     if name in MAY_BE_ON_THE_CPU:
         assert said == "passed\n"
     else:

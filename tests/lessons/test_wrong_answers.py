@@ -16,12 +16,17 @@ from torch import nn
 from lessons import check, start
 from lessons.exercises import Exercise, _find
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*use of fork.* may lead to deadlocks:DeprecationWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*use of fork.* may lead to deadlocks:DeprecationWarning",
+    "ignore:pin_memory_device is deprecated",  # a wrong answer names it
+)
 
 # What accepts it all the same, each with the reason.
 ACCEPTED = {
     "04-b": "it returns a model, which the exercise moves",
     "18-b": "its processes are on the CPU",
+    "p1-4": "it returns a model, which the puzzle moves",
+    "p1-8": "it returns a model, which the puzzle moves",
 }
 ROOT = Path(__file__).parents[2]
 NAMES = [
@@ -36,6 +41,7 @@ OTHERS = [row for file in ANSWERS for row in file.get("right", [])]
 # What answers are written with.
 IMPORTS = """
 import copy
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
