@@ -1,5 +1,5 @@
 // The alternatives of a question as buttons. A wrong one says why not and keeps what happens folded; the right one unfolds
-// it. What was predicted is kept in this browser only.
+// it. What was predicted, and that a page was read to its end, is kept in this browser only.
 
 const KEY = `samedevice-predicted:${location.pathname}`;
 const questions = [...document.querySelectorAll("ol.alternatives")];
@@ -48,3 +48,7 @@ if (questions.length) {
   document.getElementById("remember")?.before(total);
   count();
 }
+
+const end = document.getElementById("remember");
+const read = ([{ isIntersecting }]) => isIntersecting && localStorage.setItem(`samedevice-read:${location.pathname}`, "read");
+if (end) new IntersectionObserver(read).observe(end);

@@ -1,4 +1,4 @@
-"""The page "Catch it before the GPU": its commands, run with its files, print what is shown."""
+"""The page "Catch it before the GPU" and the home page: their commands, run with its files, print what is shown."""
 
 import os
 import re
@@ -10,7 +10,8 @@ from tests.maintenance.sessions import files, is_as_shown, run, sessions
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/catch-it-in-ci.md").read_text("utf-8")
-FILES, SESSIONS = files(PAGE), sessions(PAGE)
+HOME = (ROOT / "docs/index.md").read_text("utf-8")
+FILES, SESSIONS = files(PAGE), [*sessions(HOME), *sessions(PAGE)]
 
 
 @pytest.mark.parametrize(("command", "shown"), SESSIONS, ids=[command for command, _ in SESSIONS])

@@ -4,6 +4,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 UNFOLD = "document.querySelectorAll('article details').forEach(details => details.open = true)"
 SCHEMES = {"default", "slate"}
+CHOICES = 3  # the system's, light, dark
 # A rule of WCAG 2.2 at level AA that axe does not look at unless it is asked to.
 RULES = {"rules": {"target-size": {"enabled": True}}, "resultTypes": ["violations"]}
 # Material puts a copy button on each code block, and each table into a box that scrolls, after the page has loaded.
@@ -23,11 +24,12 @@ def assert_axe_finds_nothing_and_nothing_scrolls_sideways(visit, site, tags, add
         if path not in for_axe:
             continue
         seen = set()
-        for _ in SCHEMES:
-            seen.add(page.evaluate("document.body.dataset.mdColorScheme"))
-            found = Axe().run(page, options=RULES)
-            assert found.response["passes"] or found.response["incomplete"]
-            assert found.violations_count == 0, found.generate_report()
+        for _ in range(CHOICES):
+            if (scheme := page.evaluate("document.body.dataset.mdColorScheme")) not in seen:
+                seen.add(scheme)
+                found = Axe().run(page, options=RULES)
+                assert found.response["passes"] or found.response["incomplete"]
+                assert found.violations_count == 0, found.generate_report()
             page.locator("header label[for^=__palette]:visible").click()
             page.evaluate(STILL)
         assert seen == SCHEMES

@@ -65,6 +65,7 @@ def test_search_toggle_copying_and_folds_work_without_a_violation(open_page, les
     page = open_page(path.replace("a lesson", lessons[0]))
     page.wait_for_load_state("networkidle")
     page.locator(UNFINISHED).first.wait_for(state="detached")
+    page.get_by_title("Switch to light mode").click()
     page.get_by_title("Switch to dark mode").click()
     assert page.evaluate("document.body.dataset.mdColorScheme") == "slate"
     for summary in page.locator("article summary").all():

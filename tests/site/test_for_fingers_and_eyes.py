@@ -61,8 +61,8 @@ def test_code_of_a_diagnosis_has_13_and_a_half_pixels_and_long_lines_hang(open_b
 
 def test_rows_to_tap_are_44_pixels_high_on_a_phone(open_box, lessons, address):
     box = open_box(width=PHONE)
-    rows = [*box.page.locator(".doctor button:visible, .ways a").all()]
-    assert len(rows) == 9
+    rows = [*box.page.locator(".doctor button:visible, .card").all()]
+    assert len(rows) == 8
     assert [row.inner_text() for row in rows if row.bounding_box()["height"] < 44] == []
     for text in (TRACEBACK, BARE):
         box.paste(text)

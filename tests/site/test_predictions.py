@@ -99,7 +99,7 @@ def test_what_is_rarer_is_one_fold_that_its_heading_opens(built):
     assert not more.select("summary a, summary [id]")
     assert more.select_one("summary + #more")
     assert all(text in more.get_text() for text in ("Rarer things.", "i(x)", "three"))
-    assert not more.select("#remember")
+    assert not more.select("#exercises, #remember")
     assert "open" not in more.attrs
 
 
@@ -152,3 +152,16 @@ def test_a_link_to_what_is_rarer_unfolds_it(visit, lessons):
     expect(more).not_to_have_attribute("open", "")
     page.locator("nav a[href='#more']:visible").first.click()
     expect(more).to_have_attribute("open", "")
+
+
+def test_the_list_of_lessons_shows_what_was_read_and_predicted(visit, lessons, address):
+    page = visit(lessons[1])
+    asked = page.locator("ol.alternatives").count()
+    page.locator("ol.alternatives [data-why=''] button").first.click()
+    page.locator("#remember").scroll_into_view_if_needed()
+    page.wait_for_function("Object.keys(localStorage).some((key) => key.startsWith('samedevice-read'))")
+    page.goto(f"{address}lessons/")
+    rows = page.locator(".lesson-group + ul > li")
+    expect(rows.nth(1).locator(".standing")).to_have_text(f"read, predicted 1 of {asked}")
+    expect(rows.nth(0).locator(".standing")).to_be_empty()
+    assert page.locator(".lesson-group + ul > .read").count() == 1

@@ -50,9 +50,12 @@ def test_the_list_of_lessons_has_them_all_in_order_each_with_the_error_that_it_i
     assert [item.a["href"] for item in items] == [f"../{lesson}" for lesson in lessons]
     for item, lesson in zip(items, lessons, strict=True):
         metadata = json.loads((ROOT / f"{lesson.rstrip('/')}.ipynb").read_text("utf-8"))["metadata"]
-        name, error = item.get_text("\n", strip=True).split("\n")
-        assert name.startswith(f"{lesson.split('/')[1][:2]} · ")
-        assert error == metadata["title"] + " (two GPUs)" * (metadata["gpus"] == 2)
+        assert item.a.get_text().startswith(f"{lesson.split('/')[1][:2]} · ")
+        assert item.small.get_text() == "10 minutes" + ", two GPUs" * (metadata["gpus"] == 2)
+        assert item.select_one("br + code").get_text() == metadata["title"]
+        afterwards = " ".join(item.get_text().split()).partition(metadata["title"])[2].strip()
+        remember = site.page(lesson).select_one("article #remember ~ ol > li").get_text()
+        assert len(afterwards) > 20 and " ".join(remember.split()).startswith(afterwards)
 
 
 def test_links_between_notebooks_and_pages_work_as_they_do_on_github(build_small):

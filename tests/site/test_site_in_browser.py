@@ -1,14 +1,87 @@
 """The site in a real browser: phone and laptop, light and dark, under a path prefix."""
 
+import pytest
 from tests.site.accessibility import UNFOLD
 
-PHONE = 360
+PHONE, LAPTOP = 360, 1280
+EDGES = """() => [...document.querySelectorAll("article > :is(h1, h2, p, .highlight)")].map((element) => {
+    const { left, right } = element.getBoundingClientRect();
+    return { left: Math.round(left), right: Math.round(right) };
+})"""
+CUT = """() => [...document.querySelectorAll("article .highlight pre > code")]
+    .filter((code) => code.scrollWidth > code.clientWidth + 1).map((code) => code.textContent.slice(0, 80))"""
 
 
-def test_the_toggle_changes_the_scheme(visit):
+def test_the_scheme_is_the_systems_until_one_is_chosen_and_again_when_that_is_taken_back(visit):
+    def scheme():
+        return page.evaluate("document.body.dataset.mdColorScheme")
+
     page = visit(color_scheme="light")
+    assert scheme() == "default"
+    page.reload()
+    page.emulate_media(color_scheme="dark")
+    assert scheme() == "slate"
+    page.get_by_title("Switch to light mode").click()
+    page.reload()
+    assert scheme() == "default"
     page.get_by_title("Switch to dark mode").click()
-    assert page.evaluate("document.body.dataset.mdColorScheme") == "slate"
+    page.emulate_media(color_scheme="light")
+    assert scheme() == "slate"
+    page.get_by_title("Follow the system").click()
+    assert scheme() == "default"
+
+
+@pytest.mark.parametrize("width", [LAPTOP, 1600])
+def test_headings_and_text_have_one_left_edge_and_text_and_code_one_right_edge_on_all_kinds_of_pages(
+    visit, lessons, width
+):
+    lefts, rights = set(), set()
+    page = visit(width=width)
+    address = page.url
+    for place in ["", "lessons/", lessons[0], "errors/", "errors/sd002/", "claims/", "how-it-is-verified/", "404.html"]:
+        page.goto(address + place)
+        boxes = page.evaluate(EDGES)
+        lefts |= {box["left"] for box in boxes}
+        if place not in ("", "404.html"):  # these have no contents at the side, and so a little more room
+            rights |= {box["right"] for box in boxes}
+    assert len(lefts) == len(rights) == 1
+
+
+def test_the_header_ends_where_the_page_ends(visit):
+    page = visit()
+    word, cards = page.locator(".md-source__repository").bounding_box(), page.locator(".cards").bounding_box()
+    assert abs(word["x"] + word["width"] - cards["x"] - cards["width"]) <= 4
+
+
+def test_a_lesson_offers_colab_where_it_begins_and_at_its_exercises_with_the_minutes_beside_it(visit, lessons):
+    for lesson in lessons[1:3]:
+        page = visit(lesson)
+        first, second = page.get_by_role("link", name="Run in Colab").all()
+        assert first.get_attribute("href") == second.get_attribute("href")
+        assert first.locator("xpath=..").inner_text().split("\n")[0].startswith("Run in Colab")
+        assert "10 minutes" in first.locator("xpath=..").inner_text()
+        below = page.locator("#exercises + .lesson-actions")
+        assert below.count() == 1 and below.is_visible()
+
+
+def test_the_devices_that_prose_names_have_their_shapes_and_code_has_none(visit, lessons):
+    page = visit(lessons[0])
+    names = page.locator("article :is(p, li) > code.device")
+    assert {name.inner_text() for name in names.all()} >= {"cpu", "cuda:0"}
+    for name in names.all():
+        assert name.evaluate("name => getComputedStyle(name, '::before').width") != "auto"
+    assert page.locator("article pre .device, article :is(h1, h2, h3) .device").count() == 0
+
+
+def test_no_code_of_lessons_and_guides_is_cut_on_a_laptop(visit, lessons):
+    page = visit()
+    address = page.url
+    cut = {}
+    for place in [*lessons, "simulated-cuda/", "catch-it-in-ci/", "find-the-tensor/", "for-agents/"]:
+        page.goto(address + place)
+        page.evaluate(UNFOLD)
+        cut[place] = page.evaluate(CUT)
+    assert {place: lines for place, lines in cut.items() if lines} == {}
 
 
 def test_each_link_of_the_table_of_contents_leads_to_its_heading(site, lessons):

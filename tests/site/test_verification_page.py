@@ -85,15 +85,19 @@ def test_each_notebook_stands_there_with_its_cells_those_that_must_raise_and_how
             assert simulated.endswith("changed since")
 
 
-@pytest.mark.parametrize("place", ["", PAGE])
-def test_home_and_page_have_the_figures_of_the_runs(site, place, simulated_run):
-    text = words(site.page(place).select_one("article"))
-    run = simulated_run["lessons"]
-    lessons = len(run.keys() & load().lessons.keys())
-    assert f"{sum(one['cells'] for one in run.values()):,} cells passed, in {lessons} lessons" in text
-    practice = len(run.keys() & load().practice.keys())
+def test_home_and_page_have_the_figures_of_the_runs(site, simulated_run):
+    run, conformance, errors = simulated_run["lessons"], results("conformance"), results("errors")
+    home, text = (words(site.page(place).select_one("article")) for place in ("", PAGE))
+    cells = sum(each["cells"] for each in run.values())
+    lessons, practice = len(run.keys() & load().lessons.keys()), len(run.keys() & load().practice.keys())
+    assert f"{cells:,} cells passed, in {lessons} lessons" in text
     assert f"{lessons} lessons{f' and {practice} practice notebook' if practice else ','}" in text
-    assert ("No run on a real GPU has been recorded yet." in text) == (not (ROOT / "results/gpu.json").exists())
+    assert f"{cells} of {cells} cells" in home
+    assert f"{int(conformance['outcome'] * 1000) / 10:g} % of {conformance['cases']:,} calls" in home
+    assert f"{errors['same']} of {errors['errors']} errors" in home
+    assert f"{len(load().messages)} messages" in home
+    for page in (home, text):
+        assert ("No run on a real GPU has been recorded yet." in page) == (not (ROOT / "results/gpu.json").exists())
 
 
 def test_the_page_says_what_was_recorded_of_cuda_and_how_much_of_it_is_answered_alike(page):
@@ -191,7 +195,9 @@ def test_a_run_on_a_real_gpu_is_named_with_gpu_torch_date_and_what_did_not_pass(
         "On NVIDIA Example: 3 of 4 cells passed, in 2 lessons, with torch 2.13.0+cu130, 1 March 2026."
         " Skipped for want of GPUs: 1."
     )
-    assert Runs(project).real_gpus() == Runs(project).real_gpus_in_short() == expected
+    assert Runs(project).real_gpus() == expected
+    in_short = "On a real GPU (NVIDIA Example, 1 March 2026) 3 of 4 cells passed in 2 lessons."
+    assert Runs(project).real_gpus_in_short() == in_short
     head, _, first, second, third = Runs(project).lessons().splitlines()
     assert head.endswith("| Simulated | Real |")
     assert first.endswith("| 2 | 1 | passed | passed |")
@@ -203,6 +209,7 @@ def test_how_many_lessons_were_changed_after_a_run_on_a_real_gpu_is_said(project
     lessons = RUN["lessons"] | {"01-two-tensors": RUN["lessons"]["01-two-tensors"] | {"code": "of another"}}
     wrote(project, "gpu", RUN | {"lessons": lessons})
     assert Runs(project).real_gpus().endswith(" Changed since, so not run as they are now: 1.")
+    assert Runs(project).real_gpus_in_short().endswith(" in 2 lessons, 1 of which were changed since.")
 
 
 def test_a_lesson_that_was_changed_after_its_run_or_never_run_is_named_as_such(project):
@@ -229,7 +236,10 @@ def test_a_package_that_a_run_adds_is_a_row(project):
     assert table[-1].startswith("| new 7.0 | ")
 
 
-@pytest.mark.parametrize("part", [Runs.lessons_in_short, Runs.cells, Runs.suites, Runs.suites_in_short, Runs.pastes])
+@pytest.mark.parametrize(
+    "part",
+    [Runs.lessons_in_short, Runs.cells, Runs.suites, Runs.suite_tests, Runs.suites_in_short, Runs.pastes],
+)
 def test_a_run_that_a_page_cannot_do_without_is_asked_for_by_its_file(project, part):
     with pytest.raises(PluginError, match=r"results/(simulated|suites|lines)\.json"):
         part(Runs(project))

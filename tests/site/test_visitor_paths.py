@@ -100,27 +100,36 @@ def test_from_the_top_of_an_errors_page_its_likeliest_fix_is_a_swipe_away_at_mos
 
 
 @pytest.mark.parametrize(
-    ("name", "path"),
+    ("name", "path", "swipes"),
     [
-        ("Browse errors", "errors/"),
-        ("Learn", "lessons/"),
-        ("Test without a GPU", "catch-it-in-ci/"),
-        ("Find the tensor in your code", "find-the-tensor/"),
+        ("Find the tensor", "find-the-tensor/", 0),
+        ("All errors", "errors/", 0),
+        ("Learn", "lessons/", 1),  # below the first of three cards, each with its picture
+        ("Test without a GPU", "catch-it-in-ci/", 1),
     ],
 )
-def test_from_home_one_tap_without_a_swipe_leads_to_each_part_of_the_site(visitor, address, name, path):
+def test_from_home_one_tap_leads_to_each_part_of_the_site(visitor, address, name, path, swipes):
     visitor.page.goto(address)
     visitor.tap(visitor.page.get_by_role("article").get_by_role("link", name=name, exact=True))
     visitor.page.wait_for_url(address + path)
-    assert visitor.went == (1, 0)
+    assert visitor.went == (1, swipes)
 
 
-def test_the_first_screen_of_a_laptop_has_the_box_and_the_ways_on(browser, address):
-    page = browser.new_page(viewport={"width": 1440, "height": 900})
+def test_the_box_is_on_a_phones_first_screen_whole(browser, address):
+    page = browser.new_page(viewport={"width": 390, "height": 664})
     page.goto(address)
-    for thing in (page.get_by_label("Your error"), *page.locator(".ways a").all()):
+    assert page.get_by_label("Your error").evaluate(BELOW) == 0
+    assert page.locator(".doctor").evaluate(BELOW) == 0
+    page.close()
+
+
+def test_the_first_screen_of_a_laptop_has_the_sentence_the_box_and_where_the_cards_begin(browser, address):
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.goto(address)
+    assert page.locator(".card").count() == 3
+    cards = page.locator(".card :is(svg, pre), .card h2").all()
+    for thing in (page.locator("article .lead"), page.locator(".doctor"), *cards):
         assert thing.evaluate(BELOW) == 0
-    assert page.locator(".ways a").count() == 4
     page.close()
 
 

@@ -24,6 +24,7 @@ from site_build.asset_comments import remove_comments
 from site_build.catalog_files import add_catalog, forget_catalog, has_error_index
 from site_build.code_colours import use_few_colours
 from site_build.content_security_policy import with_policy
+from site_build.device_names import with_shapes
 from site_build.explorer_page import add_explorer_data
 from site_build.for_agents import TWIN, write_lists, write_twin
 from site_build.guides import GUIDES
@@ -136,7 +137,7 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
 
 
 def _finish_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    html = with_columns_by_class(html)
+    html = with_shapes(with_columns_by_class(html))
     if not page.file.src_uri.endswith(".ipynb"):
         name_by_heading(page)
         return html

@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from bs4 import BeautifulSoup
-from bs4.element import NavigableString
+from bs4.element import NavigableString, Tag
 from markdown.extensions.toc import nest_toc_tokens
 from mkdocs.structure.pages import Page
 from mkdocs.structure.toc import get_toc
@@ -31,6 +31,7 @@ def finish_notebook(content: str, page: Page, notebook: dict[str, Any]) -> Beaut
     _finish_code(soup, _texts(notebook))
     _finish_outputs(soup)
     fold_predictions(soup, notebook)
+    _mark_minutes(soup)
     _finish_tables(soup)
     headings = _finish_headings(soup)
     fold_more(soup)
@@ -83,6 +84,13 @@ def _finish_outputs(soup: BeautifulSoup) -> None:
             name = soup.new_tag("span", attrs={"class": f"device {colour}"})
             name.extend(list(cell.contents))
             cell.append(name)
+
+
+def _mark_minutes(soup: BeautifulSoup) -> None:
+    """Mark the paragraph "10 minutes, after 01.": the template puts it beside the button that runs the lesson."""
+    said = soup.find(lambda each: each.name == "p" and re.match(r"\d+ minutes[.,]", each.get_text()) is not None)
+    if isinstance(said, Tag):
+        said["class"] = "takes"
 
 
 def _finish_tables(soup: BeautifulSoup) -> None:

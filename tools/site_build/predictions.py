@@ -32,6 +32,8 @@ def fold_predictions(soup: BeautifulSoup, notebook: dict[str, Any]) -> None:
         assert isinstance(question, Tag)
         alternatives = question.find_all("ol", recursive=False)[-1]
         alternatives["class"] = "alternatives"
+        if heading := question.find("h2", recursive=False):
+            question.insert_before(heading)  # a section begins there, and is no part of the question
         code.insert_after(alternatives)
         for item in alternatives.find_all("li", recursive=False):
             for comment in item.find_all(string=lambda text: isinstance(text, Comment)):

@@ -92,7 +92,18 @@ class Runs:
         return bool(lesson.get("code") != digest_of_code(json.loads(file.read_text("utf-8"))))
 
     def real_gpus_in_short(self) -> str:
-        return self.real_gpus() if self.had_real_gpus() else "No run on a real GPU has been recorded yet."
+        """Say in one sentence what passed on real GPUs, and whether the lessons are still those that ran."""
+        run = self._run("gpu")
+        if not run:
+            return "No run on a real GPU has been recorded yet."
+        ran = {slug: lesson for slug, lesson in run["lessons"].items() if lesson["standing"] != "skipped"}
+        changed = sum(self._was_changed(slug, lesson) for slug, lesson in ran.items())
+        cells, gpus = _cells(run), escaped(", ".join(dict.fromkeys(run["gpus"])))
+        since = f", {changed} of which were changed since" if changed else ""
+        return (
+            f"On a real GPU ({gpus}, {written(run['date'])}) {cells['passed']:,} of {cells['all']:,} cells passed in"
+            f" {len(ran)} lessons{since}."
+        )
 
     def real_numbers(self) -> str:
         """Say how many cells of lessons measure on a real GPU, and how many of these have recorded numbers."""
@@ -113,6 +124,10 @@ class Runs:
             for name, package in packages.items()
         ]
         return _table(["Package", *_SUITES], rows, numbers=range(1, len(_SUITES) + 1))
+
+    def suite_tests(self) -> int:
+        """Return how many tests of other people's packages ran on simulated GPUs."""
+        return sum(package["tests"] for package in (self._run("suites") or _missing("suites"))["packages"].values())
 
     def suites_in_short(self) -> str:
         packages = (self._run("suites") or _missing("suites"))["packages"].values()
