@@ -81,9 +81,18 @@ def stretched(model: Any, devices: list[Any]) -> Any:
     sounds = torch.randn(10, 8, 5, generator=torch.Generator().manual_seed(4)).to(devices[0])
     with CopiesToGPU("A call copies a tensor to the GPU. Only the move may do that.", in_all=0):
         there = torch.stack([model(sound) for sound in sounds])
-    model.to("cpu")
-    back = torch.stack([model(sound) for sound in sounds.cpu()])
+    back = on_the_cpu_again(model, sounds.cpu())
     return torch.stack([there, back.to(there.device)])
+
+
+def on_the_cpu_again(model: nn.Module, xs: Any) -> Any:
+    """Move a model back to the CPU and call it there for each x; where that fails, say so: the GPU's call did not."""
+    model.to("cpu")
+    try:
+        return torch.stack([model(x) for x in xs])
+    except RuntimeError as error:
+        message = str(error).splitlines()[0]
+        raise RefusedError(f'It works on the GPU. After model.to("cpu"), a call on the CPU fails: {message}') from None
 
 
 def rare_arguments(devices: list[Any]) -> tuple[Any, ...]:
@@ -160,7 +169,7 @@ def mixture_arguments(_: list[Any]) -> tuple[Any, ...]:
 
 
 def mixed(model: Any, devices: list[Any]) -> Any:
-    """Move a model and train it for two steps; return what it says then. Refuse one whose calls copy to the GPU."""
+    """Move a model, train it for two steps, and return what it says then, there and on the CPU; no call may copy."""
     if not isinstance(model, nn.Module):
         raise RefusedError(f"mixture has to return a model, and returned {type(model).__name__!r}.")
     if any(parameter.shape == (4,) for parameter in model.parameters() if parameter.requires_grad):
@@ -172,7 +181,8 @@ def mixed(model: Any, devices: list[Any]) -> Any:
     with CopiesToGPU("A call copies a tensor to the GPU. model.to(...) has to find all of the model.", in_all=0):
         for _ in range(2):
             learn(optimizer, functional.mse_loss(model(x), y))
-        return model(x)
+        there = model(x)
+    return torch.cat([there, on_the_cpu_again(model, x.cpu()[None])[0].to(there.device)])
 
 
 EXERCISES = {
