@@ -259,4 +259,4 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(visit, site, which):
             found = Axe().run(page, options={"resultTypes": ["violations"]})
             assert found.violations_count == 0, found.generate_report()
         if scheme == "default":
-            page.get_by_title("Switch to dark mode").click()
+            page.emulate_media(color_scheme="dark")

@@ -8,6 +8,12 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from playwright.sync_api import expect
 from tests.site.conftest import ROOT
 
+# Resolves once the page has kept that it was read.
+KEPT = """new Promise((resolve) => {
+    const kept = () => Object.keys(localStorage).some((key) => key.startsWith("samedevice-read"));
+    const look = () => (kept() ? resolve() : setTimeout(look, 20));
+    look();
+})"""
 MESSAGE = "Expected all tensors to be on the same device"
 QUESTION = """## A section
 
@@ -159,7 +165,7 @@ def test_the_list_of_lessons_shows_what_was_read_and_predicted(visit, lessons, a
     asked = page.locator("ol.alternatives").count()
     page.locator("ol.alternatives [data-why=''] button").first.click()
     page.locator("#remember").scroll_into_view_if_needed()
-    page.wait_for_function("Object.keys(localStorage).some((key) => key.startsWith('samedevice-read'))")
+    page.evaluate(KEPT)
     page.goto(f"{address}lessons/")
     rows = page.locator(".lesson-group + ul > li")
     expect(rows.nth(1).locator(".standing")).to_have_text(f"read, predicted 1 of {asked}")

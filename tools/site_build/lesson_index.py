@@ -16,7 +16,8 @@ from site_build.escaping import escaped, sentences
 from site_build.names import group_anchor
 
 _MINUTES = re.compile(r"^(\d+ minutes)[.,]", re.M)
-_FIRST_TO_REMEMBER = re.compile(r"^## Remember\n+1\. (.+?[.:])(?= |$)", re.M)
+_FIRST_TO_REMEMBER = re.compile(r"^## Remember\n+1\. (.+?\.)(?= |$)", re.M)
+_LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 
 
 def lesson_list(notebooks: Path) -> str:
@@ -44,7 +45,7 @@ def _entry(lesson: Lesson, notebooks: Path) -> str:
             f"- **[{name}](../notebooks/{file.name})** <small>{_found(_MINUTES, notebook, file)}{gpus}</small>"
             f'<small class="standing" data-questions="{questions}"></small>',
             f"<code>{escaped(notebook['metadata']['title'])}</code>",
-            sentences(_found(_FIRST_TO_REMEMBER, notebook, file)),
+            sentences(_LINK.sub(r"\1", _found(_FIRST_TO_REMEMBER, notebook, file))),  # the row is one link
         )
     )
 
