@@ -19,8 +19,6 @@ def test_every_notebook_is_a_page_and_in_the_navigation_of_each(site, lessons):
     assert lessons
     others = {f"{path.stem}/" for path in (ROOT / "docs").glob("*.md")} - {"index/"} | {
         "claims/",
-        "contributing/",
-        "maintaining/",
     }
     assert set(site.pages) == {"", *lessons, *others}
     for page in site.pages:

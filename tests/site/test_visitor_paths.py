@@ -104,7 +104,7 @@ def test_from_the_top_of_an_errors_page_its_likeliest_fix_is_a_swipe_away_at_mos
     [
         ("Browse errors", "errors/"),
         ("Learn", "lessons/"),
-        ("Test without a GPU", "catch-it-in-ci/"),
+        ("Test without a GPU", "test-without-a-gpu/"),
         ("Find the tensor in your code", "find-the-tensor/"),
     ],
 )

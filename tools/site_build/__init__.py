@@ -26,14 +26,13 @@ from site_build.code_colours import use_few_colours
 from site_build.content_security_policy import with_policy
 from site_build.explorer_page import add_explorer_data
 from site_build.for_agents import TWIN, write_lists, write_twin
-from site_build.guides import GUIDES
 from site_build.joined_doctor import join_doctor
 from site_build.lesson_links import add_links
 from site_build.links import check_links, links_to_notebooks
 from site_build.names import lesson_place, name_by_heading
 from site_build.navigation import add_home_page, expand_navigation, place_below_indexes
 from site_build.notebook_page import finish_notebook
-from site_build.notebooks import add_guides, add_notebooks, project
+from site_build.notebooks import add_notebooks, project
 from site_build.page_template import filled_in
 from site_build.predictions import clear_downloads
 from site_build.rendering import render_notebook
@@ -79,8 +78,6 @@ def on_serve(server: LiveReloadServer, config: MkDocsConfig, **_: Any) -> None:
     with resources.as_file(resources.files("samedevice.catalog")) as folder:
         server.watch(str(folder))
     server.watch(str(TEMPLATES))
-    for guide in GUIDES.values():
-        server.watch(str(project(config) / guide.file))
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -95,7 +92,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 @event_priority(100)  # before mkdocs-jupyter, which takes over the notebooks that it finds among the files
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    files = add_explorer_data(add_catalog(add_guides(add_notebooks(files, config), config), config), config)
+    files = add_explorer_data(add_catalog(add_notebooks(files, config), config), config)
     add_home_page(files, config)
     if _serving:
         begin_build(config, files)
