@@ -9,7 +9,6 @@ from samedevice.doctor.pages.message_causes import Causes, cases_of, messages_of
 from site_build.apart import example_picture
 from site_build.front_matter import described, front_matter
 from site_build.lesson_card import lesson_card
-from site_build.said import said
 from site_build.templating import templates
 
 INDEX = "causes/index.md"

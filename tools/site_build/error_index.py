@@ -24,8 +24,7 @@ def error_index() -> str:
         .render(
             front_matter=front_matter(
                 "All PyTorch device errors",
-                "Find your message among all that PyTorch says about devices: what it means, the likely cause, the lines to"
-                " change.",
+                "Find your message among all that PyTorch says about devices, with its cause and the lines to change.",
             ),
             reports=sum(message.reports for message in load().messages.values()),
             common=sorted(common, key=_by_reports),

@@ -2,8 +2,8 @@
 
 A reader who comes with an error finds his words in the heading, then what is where, the most likely cause, the lines to
 change and the lesson that runs them. Of the other causes, the likeliest have a row of a table, with what they look like
-and the change; all others are rows that lead to pages of their own (cause_pages). The id of a cause is the anchor of its
-row. The words of other releases come last. In search, search_entries stands for the pages.
+and the change; all others are rows that lead to pages of their own (cause_pages). The id of a cause is the anchor of
+its row. The words of other releases come last. In search, search_entries stands for the pages.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What the site calls a message: its own words, on one line, in the heading and the title of its page and in every list.
+"""What the site calls a message: its own words, on one line, in heading and title of its page and in every list.
 
 The words are those that most people have: of the newest release, unless the catalog says `usual`. Of several sentences
 it is the first, and a long one ends where its first part does. The page has the whole text, too.
