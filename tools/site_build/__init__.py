@@ -31,7 +31,7 @@ from site_build.last_changed import last_changed
 from site_build.lesson_links import add_links
 from site_build.links import check_links, links_to_notebooks
 from site_build.names import lesson_place, name_by_heading
-from site_build.navigation import add_home_page, expand_navigation, place_below_indexes
+from site_build.navigation import add_home_page, expand_navigation, place_below_indexes, stay_within_tabs
 from site_build.notebook_page import finish_notebook
 from site_build.notebooks import add_notebooks, project
 from site_build.page_template import filled_in
@@ -106,6 +106,7 @@ def on_nav(nav: Navigation, files: Files, **_: Any) -> Navigation:
     global _navigation
     _navigation = nav
     place_below_indexes(nav, files)
+    stay_within_tabs(nav)
     return nav
 
 

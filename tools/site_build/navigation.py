@@ -65,6 +65,17 @@ def add_home_page(files: Files, config: MkDocsConfig) -> None:
         HomePage(None, home, config)
 
 
+def stay_within_tabs(nav: Navigation) -> None:
+    """Let the links to the previous and the next page stay within a tab, and end with the last lesson."""
+    last = list(load().lessons)[-1]
+    for page in nav.pages:
+        tab = page.ancestors[-1:]
+        if page.previous_page and page.previous_page.ancestors[-1:] != tab:
+            page.previous_page = None
+        if page.file.name == last or (page.next_page and page.next_page.ancestors[-1:] != tab):
+            page.next_page = None
+
+
 def place_below_indexes(nav: Navigation, files: Files) -> None:
     """Put the index of its folder above a page that the navigation leaves out, and with it the index's tab."""
     indexes = {PurePosixPath(page.file.src_uri).parent: page for page in nav.pages if page.is_index}

@@ -23,8 +23,8 @@ from site_build.tracebacks import plain, shorten
 def finish_notebook(content: str, page: Page, notebook: dict[str, Any]) -> BeautifulSoup:
     """Return the page's content, and set the page's title, name, description and table of contents.
 
-    The name is the catalog's (else the first heading), and begins the `<title>` of a lesson. That of another notebook is
-    `title` of its metadata (else the first heading); they have `description`, too (else the site's).
+    The name is the catalog's (else the first heading), and begins the `<title>` of a lesson. That of another notebook
+    is `title` of its metadata (else the first heading); they have `description`, too (else the site's).
     """
     metadata = notebook["metadata"]
     soup = BeautifulSoup(content, "html.parser")

@@ -12,7 +12,7 @@ from samedevice.doctor.pages.wordings import usual_text
 
 _CHECKED = re.compile(r"\s*\((?:when|while) checking .*")  # which argument: the page's text has it
 _SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z'\"`])")
-_PART = re.compile(r"(?:[,;:]| -) ")
+_PART = re.compile(r"(?:[,;]| -) ")
 _LONG = 120  # characters: four lines of a phone
 
 

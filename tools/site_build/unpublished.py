@@ -44,7 +44,7 @@ def settled(text: str, written: str | None, repository: str | None) -> str:
 
 
 def settled_page(page: str, written: str | None, repository: str | None) -> str:
-    """Return the HTML of a page in which nothing leads to a placeholder and which says once what a command stands for."""
+    """Return the HTML of a page in which nothing leads to a placeholder; what a command stands for is said once."""
     page = settled(page, written, repository)
     if not is_unpublished(repository):
         return page

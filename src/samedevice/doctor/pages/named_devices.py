@@ -56,7 +56,7 @@ def pairs_named(message: Message, readings: list[dict[str, str]]) -> list[Pair]:
     if not read and not said:
         return []
     texts = [" ".join(text["text"].split()) for text in [*message.texts, *message.examples]]
-    known = PAIRS[:2] if message.subject == _OLD else PAIRS
+    known = PAIRS[:2] if message.subject == _OLD and not message.between else PAIRS
     return [pair for pair in known if pair in read or pair in said or any(_fits_into(pair, message, t) for t in texts)]
 
 
