@@ -130,17 +130,17 @@ def test_the_heading_is_of_the_text_that_most_people_have():
         assert usual_text(message)
 
 
-@pytest.mark.parametrize("place", ["errors", "causes"])
-def test_the_first_changed_line_is_on_the_first_screen_of_a_phone(browser, address, site, place):
-    page = browser.new_page(viewport={"width": 390, "height": 664}, has_touch=True, is_mobile=True)
+@pytest.mark.parametrize("kind", ["errors", "causes"])
+def test_the_first_changed_line_is_on_the_first_screen_of_a_phone(browser, address, site, kind):
+    phone = {"viewport": {"width": 390, "height": 664}, "has_touch": True, "is_mobile": True}
+    page = browser.new_page(java_script_enabled=False, **phone)  # three times as quick
     below = []
-    for path in getattr(site, place)[1:]:
-        page.goto(address + path, wait_until="commit")
-        page.wait_for_load_state("load")
-        line = page.locator("article :is(.example :is(ins, del), .command pre)").first
-        bottom = line.evaluate("line => line.getBoundingClientRect().bottom")
-        if bottom > 664:
-            below.append((path, round(bottom)))
+    for path in getattr(site, kind):
+        if path != f"{kind}/":
+            page.goto(address + path)
+            line = page.locator("article :is(.example :is(ins, del), .command pre)").first.bounding_box()
+            if line["y"] + line["height"] > 664:
+                below.append((path, round(line["y"])))
     page.close()
     assert below == []
 
