@@ -47,7 +47,7 @@ def _page(message: Message, causes: Causes, repository: str | None) -> str:
     text, heading = usual_text(message), said(message)
     picture = apart(text)
     first = causes.first.cause if causes.first else None
-    table, groups = _table(causes)
+    table, groups = _table(message, causes)
     return (
         templates()
         .get_template("catalog/message.md.jinja")
@@ -68,15 +68,15 @@ def _page(message: Message, causes: Causes, repository: str | None) -> str:
     )
 
 
-def _table(causes: Causes) -> tuple[list[tuple[Cause, str, str]], list[Group]]:
+def _table(message: Message, causes: Causes) -> tuple[list[tuple[Cause, str, str]], list[Group]]:
     """Return the rows of the likeliest other causes, and the groups without them.
 
-    A row has the cause, the line that fails and the first line that comes in its place. What changes more than that, or
-    is a command, stays among the groups.
+    A row has the cause, the line that fails and the first line that comes in its place. A cause whose lines raise a
+    message of another kind, or that has commands, stays among the groups.
     """
     rows = []
     for row in causes.groups[0].rows if causes.groups else []:
-        lines = [line for line in change(row.cause) if not row.cause.commands]
+        lines = change(row.cause) if _is_alike(message, row.cause) else []
         gone, come = ([line[2:].strip() for line in lines if line.startswith(sign)] for sign in "-+")
         come = [line for line in come if line and not line.startswith("#")]
         if gone and come and len(rows) < _ROWS:
@@ -87,6 +87,12 @@ def _table(causes: Causes) -> tuple[list[tuple[Cause, str, str]], list[Group]]:
         for group in causes.groups
     ]
     return rows, [group for group in groups if group.rows]
+
+
+def _is_alike(message: Message, cause: Cause) -> bool:
+    """Tell whether the cause's example raises this message, or one of the same subject or with the same causes."""
+    raised = load().messages.get(cause.raises)
+    return bool(raised) and (raised.subject == message.subject or raised.base == message.base != "")
 
 
 def _code(line: str) -> str:
