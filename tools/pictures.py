@@ -187,13 +187,11 @@ def main() -> int:
         drawn.goto((ASSETS / "card.svg").as_uri())
         cards = {CARD: drawn.screenshot()}
         for name, words in CARDS.items():
-            with tempfile.NamedTemporaryFile(
-                "w", dir=ASSETS, suffix=".svg", encoding="utf-8"
-            ) as file:  # beside the logo
-                file.write(lettered(words))
-                file.flush()
-                drawn.goto(Path(file.name).as_uri())
-                cards[ASSETS / f"{name}.png"] = drawn.screenshot()
+            written = ASSETS / f"{name}.svg"  # beside the logo
+            written.write_text(lettered(words), encoding="utf-8")
+            drawn.goto(written.as_uri())
+            cards[ASSETS / f"{name}.png"] = drawn.screenshot()
+            written.unlink()
         browser.close()
     store(PASTE_BOX, screenshot, "Text", text)
     for file, card in cards.items():

@@ -74,7 +74,7 @@ def _table(message: Message, causes: Causes) -> tuple[list[tuple[Cause, str, str
     A row has the cause, the line that fails and the first line that comes in its place. A cause whose lines raise a
     message of another kind, or that has commands, stays among the groups.
     """
-    rows = []
+    rows: list[tuple[Cause, str, str]] = []
     for row in causes.groups[0].rows if causes.groups else []:
         lines = change(row.cause) if _is_alike(message, row.cause) else []
         gone, come = ([line[2:].strip() for line in lines if line.startswith(sign)] for sign in "-+")
@@ -92,7 +92,7 @@ def _table(message: Message, causes: Causes) -> tuple[list[tuple[Cause, str, str
 def _is_alike(message: Message, cause: Cause) -> bool:
     """Tell whether the cause's example raises this message, or one of the same subject or with the same causes."""
     raised = load().messages.get(cause.raises)
-    return bool(raised) and (raised.subject == message.subject or raised.base == message.base != "")
+    return raised is not None and (raised.subject == message.subject or raised.base == message.base != "")
 
 
 def _code(line: str) -> str:

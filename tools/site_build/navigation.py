@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure import StructureItem
 from mkdocs.structure.files import Files
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
@@ -69,11 +70,14 @@ def stay_within_tabs(nav: Navigation) -> None:
     """Let the links to the previous and the next page stay within a tab, and end with the last lesson."""
     last = list(load().lessons)[-1]
     for page in nav.pages:
-        tab = page.ancestors[-1:]
-        if page.previous_page and page.previous_page.ancestors[-1:] != tab:
+        if page.previous_page and _tab(page.previous_page) is not _tab(page):
             page.previous_page = None
-        if page.file.name == last or (page.next_page and page.next_page.ancestors[-1:] != tab):
+        if page.file.name == last or (page.next_page and _tab(page.next_page) is not _tab(page)):
             page.next_page = None
+
+
+def _tab(page: Page) -> StructureItem:
+    return [page, *page.ancestors][-1]
 
 
 def place_below_indexes(nav: Navigation, files: Files) -> None:
