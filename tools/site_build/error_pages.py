@@ -109,8 +109,10 @@ def _wordings(message: Message, *, is_whole: bool) -> Wordings:
 def _description(message: Message, causes: Causes) -> str:
     if causes.first is None:
         return described([causes.says], "What PyTorch means by it, and how to find the cause.")
-    cause = causes.first.cause
-    return described([f"Most likely: {cause.title}"], causes.says, "The lines to change, and how to check it first.")
+    likely = described([f"Most likely: {causes.first.cause.title}"])
+    explained = described([likely], causes.says)
+    about = f"{message.title}." if explained == likely else ""  # what it says is too long
+    return described([explained], about, "The lines to change, and how to check it first.")
 
 
 def _breakable(title: str) -> str:

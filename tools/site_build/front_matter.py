@@ -3,7 +3,6 @@
 import html
 import json
 import re
-import textwrap
 from collections.abc import Iterable
 
 _DESCRIPTION = 155  # characters: search engines show no more
@@ -15,11 +14,6 @@ def front_matter(title: str, description: str) -> str:
     # MkDocs' templates print title and description as they are, the latter inside an attribute.
     meta = {"title": html.escape(title), "description": html.escape(description), "search": {"exclude": True}}
     return "\n".join(["---", *(f"{name}: {json.dumps(value)}" for name, value in meta.items()), "---"])
-
-
-def beginning(text: str, width: int) -> str:
-    """Return the beginning of a text, on one line and without backticks."""
-    return textwrap.shorten(text.replace("`", "'"), width, placeholder=" …")
 
 
 def described(first: Iterable[str], *more: str) -> str:
@@ -35,7 +29,7 @@ def described(first: Iterable[str], *more: str) -> str:
     """
     text = " ".join(_plain(part if part.endswith((".", "?", "!")) else f"{part}.") for part in first)
     for sentence in (sentence for part in more for sentence in _BETWEEN_SENTENCES.split(part.strip())):
-        if len(text) + 1 + len(_plain(sentence)) <= _DESCRIPTION:
+        if sentence and len(text) + 1 + len(_plain(sentence)) <= _DESCRIPTION:
             text = f"{text} {_plain(sentence)}"
     return text
 
