@@ -1,14 +1,16 @@
 """Make the README's pictures, of what really runs, and the one that platforms show beside links: `make pictures`.
 
 In terminal.svg a terminal runs `samedevice run train.py`, in fix.svg `samedevice fix train.py`. In paste-box.png the
-home page gets the traceback that the first ends in; card.png is card.svg with the logo. All are in docs/assets and kept
-in git, because the site is built without a browser, and fonts differ between machines. Each picture holds what it was
-made of, so that a test can tell when it has to be made anew.
+home page gets the traceback that the first ends in; card.png is card.svg with the logo, and the other cards are the
+same drawing with words of their own. All are in docs/assets and kept in git, because the site is built without a
+browser, and fonts differ between machines. Each picture holds what it was made of, so that a test can tell when it has
+to be made anew.
 """
 
 import contextlib
 import functools
 import hashlib
+import html
 import http.server
 import io
 import os
@@ -31,6 +33,20 @@ ROOT = Path(__file__).resolve().parents[1]
 ASSETS = ROOT / "docs/assets"
 PASTE_BOX = ASSETS / "paste-box.png"
 CARD = ASSETS / "card.png"
+# Of the other cards, what stands in the two large lines, and in the small one below them.
+CARDS = {
+    "card-fix": (
+        "What the error means,",
+        "and the line to change",
+        "The likely cause, a check, and the lesson that runs it.",
+    ),
+    "card-learn": (
+        "Learn why tensors are",
+        "on different devices",
+        "Lessons that raise the errors and run the fixes. No GPU needed.",
+    ),
+    "card-test": ("Test PyTorch code", "without a GPU", "Simulated CUDA, with PyTorch's own messages, on any CPU."),
+}
 
 
 @dataclass(frozen=True)
@@ -118,8 +134,16 @@ def traceback_of(printed: str) -> str:
 
 
 def drawing() -> str:
-    """Return a digest of card.svg and of the logo that it shows."""
-    return hashlib.sha256(b"".join((ASSETS / name).read_bytes() for name in ("card.svg", "logo.svg"))).hexdigest()
+    """Return a digest of the cards: of card.svg, the logo that it shows, and the words."""
+    parts = [*((ASSETS / name).read_bytes() for name in ("card.svg", "logo.svg")), repr(CARDS).encode()]
+    return hashlib.sha256(b"".join(parts)).hexdigest()
+
+
+def lettered(words: tuple[str, str, str]) -> str:
+    """Return card.svg with other words in its large lines and in the small one."""
+    lines = iter(words)
+    text = (ASSETS / "card.svg").read_text("utf-8")
+    return re.sub(r'(<text x="80" [^>]*>)[^<]*', lambda line: line[1] + html.escape(next(lines)), text)
 
 
 def show_diagnosis(page: Page, address: str, pasted: str) -> Locator:
@@ -161,11 +185,18 @@ def main() -> int:
             screenshot, text = shown.screenshot(), shown.inner_text()
         drawn = browser.new_page(viewport=_CARD)
         drawn.goto((ASSETS / "card.svg").as_uri())
-        card = drawn.screenshot()
+        cards = {CARD: drawn.screenshot()}
+        for name, words in CARDS.items():
+            written = ASSETS / f"{name}.svg"  # beside the logo
+            written.write_text(lettered(words), encoding="utf-8")
+            drawn.goto(written.as_uri())
+            cards[ASSETS / f"{name}.png"] = drawn.screenshot()
+            written.unlink()
         browser.close()
     store(PASTE_BOX, screenshot, "Text", text)
-    store(CARD, card, "Source", drawing())
-    for made in (RUN.path, FIX.path, PASTE_BOX, CARD):
+    for file, card in cards.items():
+        store(file, card, "Source", drawing())
+    for made in (RUN.path, FIX.path, PASTE_BOX, *cards):
         print(f"{made.relative_to(ROOT)}: {made.stat().st_size / 1000:.0f} kB")
     return 0
 

@@ -9,6 +9,7 @@ const NAME = 60; // characters of the longest expression that a sentence repeats
 const REASONS = 3; // why we think that it is this cause, strongest first
 const OTHERS = 3; // errors that are named beside the one that is explained
 const CAUSES = 3; // that are shown
+const UNKNOWN = "If it is a device error, this page does not know it yet.";
 const ON_GITHUB = ": a form on GitHub then has the end of your text; nothing is published until you submit it there.";
 const TELLS = "This line, above the one that failed, tells which:";
 const UPDATE = "A newer release may have fixed it:";
@@ -166,7 +167,8 @@ function named(expression) {
 
 /** What names the tensor for certain, as commands; in a notebook as a cell, which installs what it needs. */
 function waysShown({ ways }) {
-  const install = `pip install "samedevice @ git+${repository()}"`, isCell = ways[0].command.startsWith("from ");
+  const from = repository() ? `"samedevice @ git+${repository()}"` : "path/to/same-device"; // one's own copy
+  const install = `pip install ${from}`, isCell = ways[0].command.startsWith("from ");
   const shown = isCell ? ways : [{ when: "Once, where your program runs", command: install }, ...ways];
   const rows = shown.flatMap(({ when, command: line }) => [
     element("dt", {}, when),
@@ -240,7 +242,7 @@ const lesson = (cause) => link(cause.lesson, `Run it in lesson ${cause.lesson.ma
 const leadsOn = (other, text) =>
   other
     ? [link(other.link, `Read on: ${other.title}`)]
-    : ["If it is a device error, ", link(form(text), "tell us"), ON_GITHUB];
+    : repository() ? ["If it is a device error, ", link(form(text), "tell us"), ON_GITHUB] : [UNKNOWN];
 
 /** Lines of the text with each culprit marked, in the first line that has it once. */
 function underlined(code, culprits) {
@@ -337,6 +339,7 @@ function form(text) {
   return `${repository()}/issues/new?${new URLSearchParams({ template: "unknown-error.yml", error: last(FORM, text) })}`;
 }
 
+/** The address of the repository; nothing until there is one. */
 const repository = () => document.querySelector("script[data-repository]").dataset.repository;
 const title = (text) => element("h3", {}, ...marked(text));
 const link = (address, label) => element("a", { href: new URL(address, SITE) }, ...marked(label));

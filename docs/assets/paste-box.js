@@ -112,9 +112,9 @@ function attend(panel) {
     const held = text.length < box.value.length ? ` It holds the last ${SHARED.toLocaleString("en")} characters.` : "";
     try {
       await navigator.clipboard.writeText(location.href);
-      shared.textContent = `Link copied.${held}`;
+      shared.textContent = `Link copied.${held} Whoever has it reads this text, paths included.`;
     } catch {
-      shared.textContent = `The link is in the address bar: copy it there.${held}`;
+      shared.textContent = `The link is in the address bar: copy it there.${held} Whoever has it reads this text, paths included.`;
     }
   }
 

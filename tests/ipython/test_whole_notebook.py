@@ -12,7 +12,7 @@ from bs4 import BeautifulSoup
 
 pytestmark = pytest.mark.slow  # each starts a kernel, which imports torch
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs/catch-it-in-ci.md").read_text("utf-8")
+PAGE = (Path(__file__).resolve().parents[2] / "docs/test-without-a-gpu.md").read_text("utf-8")
 (STARTUP,) = re.findall(r'```python title="simulate.py"\n(.*?)```', PAGE, re.DOTALL)
 COMMANDS = re.findall(r"^(jupyter|pytest) (.*train\.ipynb)$", PAGE, re.MULTILINE)
 FIRST = "import torch\n\ndevice = torch.device('cuda' if torch.cuda.is_available() else 'cpu')\ndevice"

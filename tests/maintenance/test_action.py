@@ -16,7 +16,7 @@ import repository
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="the steps are for bash")]
 ROOT = Path(__file__).resolve().parents[2]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
-PAGE = (ROOT / "docs/catch-it-in-ci.md").read_text("utf-8")
+PAGE = (ROOT / "docs/test-without-a-gpu.md").read_text("utf-8")
 TEST = re.search(r'```python title="test_net.py"\n(.*?)```', PAGE, re.S)[1]
 
 

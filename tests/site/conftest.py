@@ -33,7 +33,9 @@ from samedevice.catalog import load
 from site_build.repository import published_address
 
 ROOT = Path(__file__).parents[2]
-UPSTREAM = "/".join(repository.held(ROOT))  # OWNER/NAME
+OWNER, NAME = repository.held(ROOT)
+# Without an address, it is built for somebody's: what it is without one, test_unpublished sees.
+UPSTREAM = f"{'somebody' if OWNER == repository.PLACEHOLDER else OWNER}/{NAME}"
 ADDRESS = published_address(f"https://github.com/{UPSTREAM}")  # of the site that is built here
 PREFIX = "/some/prefix/"
 LAPTOP = 1280

@@ -3,14 +3,16 @@
 import subprocess
 
 import pytest
-from tests.site.conftest import ROOT, UPSTREAM, build, link_builder, with_navigation
+from tests.site.conftest import ROOT, build, link_builder, with_navigation
 
+import repository as repository_tool
 from site_build.repository import leading_here, published_address, repository
 
 WRITTEN = "https://github.com/up/stream"
+HELD = "/".join(repository_tool.held(ROOT))
 PAGE = f"""# Home
 
-`pip install "samedevice @ git+https://github.com/{UPSTREAM}"` and [a file](https://github.com/{UPSTREAM}/blob/main/a.py)
+`pip install "samedevice @ git+https://github.com/{HELD}"` and [a file](https://github.com/{HELD}/blob/main/a.py)
 """
 
 
@@ -98,4 +100,4 @@ def test_a_fork_builds_a_site_of_its_own_without_an_edit(tmp_path):
     assert 'data-repository="https://github.com/alice/whatever"' in page
     assert "<loc>https://alice.github.io/whatever/</loc>" in built.read("sitemap.xml")
     everything = [path.read_text("utf-8") for path in built.folder.rglob("*.html")]
-    assert not [text for text in everything if UPSTREAM in text or f"{UPSTREAM.replace('/', '.github.io/')}" in text]
+    assert not [text for text in everything if HELD in text or HELD.replace("/", ".github.io/") in text]

@@ -13,6 +13,7 @@ from tests.site.conftest import ADDRESS
 from samedevice.catalog import load
 from samedevice.doctor.outline import change
 from site_build.failure_pictures import FAILURES
+from site_build.said import said
 from site_build.templating import templates
 
 CAUSES = load().causes
@@ -72,11 +73,15 @@ def test_a_page_has_the_lines_to_change_why_and_the_check(articles):
         assert not cause.link or article.select_one(f"a[href='{cause.link}']")
 
 
-def test_a_page_leads_to_the_very_failure_in_its_lesson(articles):
+def test_a_page_begins_with_the_message_that_its_lines_raise_and_lists_say_what_shows_the_cause(site, articles):
     for cause in CAUSES.values():
-        (link,) = articles[cause.id].select("a[href*=notebooks]")
-        assert link["href"] == f"../../notebooks/{cause.lesson}/{f'#{cause.failure}' if cause.failure else ''}"
-        assert link.get_text() == load().lessons[cause.lesson].title
+        link = articles[cause.id].select_one("h1 + .raises a")
+        raised = load().messages[link["href"].split("/")[3].upper()]
+        assert words(link) == said(raised).replace("`", "'")
+        assert not cause.raises or raised.id == cause.raises
+    rows = {str(row.a["href"]).strip("/"): words(row) for row in site.page("causes/").select("article .rows li")}
+    for cause in CAUSES.values():
+        assert rows[cause.id].startswith(f"{plain(cause.title)} {plain(cause.sign)}")
 
 
 def test_a_page_leads_to_each_message_whose_page_lists_the_cause_and_back(site, articles):
@@ -87,7 +92,7 @@ def test_a_page_leads_to_each_message_whose_page_lists_the_cause_and_back(site, 
     for cause in CAUSES.values():
         links = [str(link["href"]) for link in articles[cause.id].select("a[href*='errors/sd']")]
         wanted = {f"../../errors/{message.lower()}/#{cause.id}" for message, ids in rows.items() if cause.id in ids}
-        assert wanted and sorted(links) == sorted(wanted), cause.id
+        assert wanted and set(links) == wanted, cause.id
 
 
 def test_a_fold_of_messages_hides_more_than_one(articles):
@@ -96,13 +101,15 @@ def test_a_fold_of_messages_hides_more_than_one(articles):
     assert "1 more" not in folds
 
 
-def test_the_picture_of_a_failure_stands_below_the_lines_to_change(site, articles):
+def test_a_drawn_picture_stands_below_the_lines_to_change_and_one_of_two_devices_above_them(site, articles):
     drawn = {name: article.select_one("pre.example + .cause-picture > svg") for name, article in articles.items()}
     assert {name for name, svg in drawn.items() if svg} == set(FAILURES) - {"two-tensors"}
     for name, svg in drawn.items():
         if svg:
             assert FAILURES[name].call in words(svg.find("title"))
             assert "(Picture: " in site.read(f"causes/{name}/index.md")
+    apart = [name for name, article in articles.items() if article.select(".raises + .apart .device")]
+    assert len(apart) > 30 and not {name for name in apart if drawn[name]}
 
 
 def test_a_picture_fits_a_phone_and_is_as_wide_as_on_the_home_page_on_a_laptop(visit):
@@ -126,13 +133,13 @@ def test_the_title_is_the_cause_in_plain_words_and_the_description_begins_with_i
     descriptions = set()
     for cause in CAUSES.values():
         head = BeautifulSoup(site.read(f"{place(cause)}index.html").partition("</head>")[0], "html.parser")
-        assert head.title.get_text() == f"{plain(cause.title)} - Same Device"
+        assert head.title.get_text().removesuffix(" - Same Device") == plain(cause.title)
         description = str(head.select_one("meta[name=description]")["content"])
         assert description.startswith(plain(cause.title))
         descriptions.add(description)
         assert head.select_one("link[rel=canonical]")["href"] == f"{ADDRESS}{place(cause)}"
     assert len(descriptions) == len(CAUSES)
-    assert all(60 < len(description) <= 220 for description in descriptions)
+    assert all(50 < len(description) <= 155 for description in descriptions)
 
 
 def test_the_sitemap_has_the_pages_and_the_search_leaves_them_to_entries_of_its_own(site):
@@ -145,9 +152,9 @@ def test_the_sitemap_has_the_pages_and_the_search_leaves_them_to_entries_of_its_
 def test_what_the_catalog_says_never_becomes_html(key):
     cause = dataclasses.replace(CAUSES["input_not_moved"], **{key: HOSTILE})
     page = templates().get_template("catalog/cause.md.jinja")
-    written = page.render(
-        front_matter="", cause=cause, picture=None, lesson=None, wider=cause, cases=[cause], named=[], others=[]
-    )
+    message = load().messages["SD001"]
+    parts = {"front_matter": "", "picture": "", "card": "", "raised": message, "named": [], "others": []}
+    written = page.render(cause=cause, wider=cause, cases=[cause], **parts)
     article = BeautifulSoup(markdown.markdown(written, extensions=EXTENSIONS), "html.parser")
     assert not article.select("script, img, [onclick], a[href^=javascript]")
     assert key == "sign" or "<script>alert(1)</script>" in article.get_text()

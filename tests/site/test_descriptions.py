@@ -30,7 +30,7 @@ def test_each_page_is_described_in_whole_sentences(site):
         assert not re.search(r"`|\u2026|\.\.\.$|  |</?[a-z]|\n", text), (place, text)
         assert all(text.count(opening) == text.count(closing) for opening, closing in ("()", "[]", "{}")), (place, text)
         assert text.count('"') % 2 == 0, (place, text)
-        assert 40 < len(text) <= 230, (place, len(text))
+        assert 40 < len(text) <= 155, (place, len(text))
 
 
 def test_no_two_pages_have_the_same_description(site):

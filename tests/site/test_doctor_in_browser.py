@@ -247,7 +247,7 @@ def test_a_shared_link_shows_the_same_text_and_diagnosis(with_clipboard, visit, 
     text = f"{MARKUP}我 😀 #?&%41+ \u2028 \\n\n{TRACEBACK}"
     sender = with_clipboard.paste(text)
     sender.page.get_by_role("button", name="Copy a link").click()
-    expect(sender.shared).to_have_text("Link copied.")
+    expect(sender.shared).to_have_text("Link copied. Whoever has it reads this text, paths included.")
     link = sender.page.evaluate("navigator.clipboard.readText()")
     assert link == sender.page.evaluate("location.href")
     reader = Box(visit(link.removeprefix(address)))

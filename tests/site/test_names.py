@@ -1,7 +1,10 @@
 """The frame: five tabs, a tab for every page, a way up from those that no list has, and one name for each page."""
 
 import re
+import tomllib
+from collections import Counter
 from itertools import groupby
+from urllib.parse import urljoin
 
 import pytest
 from tests.site.conftest import ROOT
@@ -19,15 +22,13 @@ TAB_OF = {
     "two-minutes/": "Learn",
     "notebooks/21-sharded-and-compiled/": "Learn",
     "notebooks/practice-1-start-here/": "Learn",
-    "catch-it-in-ci/": "Test without a GPU",
+    "test-without-a-gpu/": "Test without a GPU",
     "simulated-cuda/": "Test without a GPU",
     "find-the-tensor/": "Reference",
     "placement-explorer/": "Reference",
     "claims/": "Reference",
     "for-agents/": "Reference",
     "how-it-is-verified/": "About",
-    "contributing/": "About",
-    "maintaining/": "About",
 }
 GROUPS = {
     "Start here": "01 02 03 04 05 06 07 08",
@@ -36,6 +37,11 @@ GROUPS = {
     "Libraries": "19 20 21",
     "Prevent": "22",
 }
+PAGES = {
+    place.removesuffix("index.md").replace(".md", "/"): name
+    for place, name in tomllib.loads((ROOT / "tools/site_build/names.toml").read_text("utf-8")).items()
+}
+OLDER = {"lessons/"}  # an address that lessons, tests and readers have in many places: its tab is Learn
 NAMES = {lesson.slug: f"{lesson.slug[:2]} · {lesson.title}" for lesson in load().lessons.values()}
 PRACTICE = [practice.title for practice in load().practice.values()]
 
@@ -111,13 +117,22 @@ def test_a_lesson_has_one_name_of_at_most_four_words_wherever_the_frame_names_it
         assert heading(site.page(f"notebooks/{lesson.slug}/")) == lesson.title
 
 
-def test_previous_and_next_lead_through_lessons_and_practice_in_the_order_of_the_navigation(site, lessons):
+def test_previous_and_next_lead_through_lessons_and_practice_and_end_with_the_last(site, lessons):
     practice = [f"notebooks/{slug}/" for slug in load().practice]
     places = ["lessons/", "two-minutes/", "practice/", *lessons, *practice]
     shown = [names(site.page(place).select(".md-footer__title .md-ellipsis")) for place in places]
-    following = ["Two minutes", "Practice", *NAMES.values(), *PRACTICE, heading(site.page("catch-it-in-ci/"))]
-    assert [footer[-1] for footer in shown] == following
-    assert [footer[0] for footer in shown[1:]] == [heading(site.page("lessons/")), *following[:-2]]
+    following = ["Two minutes", "Practice", *NAMES.values(), *PRACTICE]
+    assert [footer[-1] for footer in shown[:-1]] == following
+    assert [footer[0] for footer in shown[1:]] == [heading(site.page("lessons/")), *following[:-1]]
+    assert not site.page(places[-1]).select("[rel=next]")
+
+
+def test_previous_and_next_stay_within_a_tab(site):
+    for place in site.pages:
+        tab = names(site.page(place).select(".md-tabs__item--active"))
+        for link in site.page(place).select(".md-footer a"):
+            target = urljoin(place, str(link["href"])).removeprefix("./") if link["href"] != ".." else ""
+            assert names(site.page(target).select(".md-tabs__item--active")) == tab, place
 
 
 @pytest.mark.parametrize("file", ["README.md", "docs/index.md", "docs/lessons.md"])
@@ -135,3 +150,37 @@ def test_a_page_of_the_navigation_has_its_headings_name_in_sidebar_and_header(si
         assert text(page.select_one("[data-md-component=header-topic]")) == heading(page), place
         current = page.select("nav.md-nav--primary a.md-nav__link--active")
         assert {text(link).split(" · ")[-1] for link in current} == {heading(page)}, place
+
+
+def test_each_page_has_its_name_of_the_list_in_heading_title_and_address(site):
+    assert set(PAGES) == {place for place in site.pages if "notebooks/" not in place} | {"errors/", "causes/"}
+    for place, name in PAGES.items():
+        page = site.page(place)
+        assert heading(page) == name
+        said = page.title.get_text()
+        assert re.search(".*".join(map(re.escape, name.split())), said), (said, name)
+        slug = place.strip("/").split("-") if place not in OLDER else []
+        assert set(filter(None, slug)) <= set(name.lower().split()), place
+
+
+def test_no_two_pages_share_a_name_and_a_tab_shares_one_only_with_a_page_of_its_own(site):
+    everything = [*site.pages, *site.errors, *site.causes]
+    headings = {place: heading(site.page(place)).lower() for place in everything}
+    shared = {name for name, count in Counter(headings.values()).items() if count > 1}
+    assert shared == set()
+    for place, name in headings.items():
+        if name in map(str.lower, TABS):
+            assert names(site.page(place).select(".md-tabs__item--active"))[0].lower() == name
+
+
+def test_a_link_that_is_called_as_a_page_leads_to_that_page(site):
+    places = {name.lower(): place for place, name in PAGES.items()}
+    wrong = []
+    for place in [*site.pages, "errors/", "causes/"]:
+        for link in site.page(place).select("article a[href], nav.md-nav--primary a[href]"):
+            wanted, address = places.get(text(link).lower()), str(link["href"])
+            if wanted is not None and not address.startswith("#"):
+                leads = urljoin(f"https://a.b/c/{place}", address).partition("#")[0]
+                if leads != f"https://a.b/c/{wanted}":
+                    wrong.append((place, text(link), address))
+    assert wrong == []

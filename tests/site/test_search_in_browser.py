@@ -221,7 +221,7 @@ FIRST = {
     "device mismatch": "notebooks/08-find-the-culprit/",
     "works on cpu fails on gpu": "notebooks/22-catch-it-before-the-gpu/",
     "find the tensor": "find-the-tensor/",
-    "catch in ci": "catch-it-in-ci/",
+    "catch in ci": "test-without-a-gpu/",
     "simulate cuda": "simulated-cuda/",
     "myths": "claims/",
     "practice": "practice/",

@@ -93,7 +93,7 @@ def test_a_table_that_is_printed_keeps_its_columns_and_names_are_not_broken(visi
 
 
 def test_a_figure_of_a_card_stands_beside_its_label(visit):
-    page = visit("catch-it-in-ci/", width=PHONE)
+    page = visit("test-without-a-gpu/", width=PHONE)
     cell = page.locator("table[data-cards] td.right").first
     line = cell.evaluate("cell => parseFloat(getComputedStyle(cell).lineHeight) || 20")
     assert cell.bounding_box()["height"] < 2 * line

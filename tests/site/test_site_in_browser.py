@@ -81,7 +81,7 @@ def test_no_code_of_lessons_and_guides_is_cut_on_a_laptop(visit, lessons):
     page = visit()
     address = page.url
     cut = {}
-    for place in [*lessons, "simulated-cuda/", "catch-it-in-ci/", "find-the-tensor/", "for-agents/"]:
+    for place in [*lessons, "simulated-cuda/", "test-without-a-gpu/", "find-the-tensor/", "for-agents/"]:
         page.goto(address + place)
         page.evaluate(UNFOLD)
         cut[place] = page.evaluate(CUT)

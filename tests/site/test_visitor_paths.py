@@ -105,7 +105,7 @@ def test_from_the_top_of_an_errors_page_its_likeliest_fix_is_a_swipe_away_at_mos
         ("Find the tensor", "find-the-tensor/", 0),
         ("All errors", "errors/", 0),
         ("Learn", "lessons/", 1),  # below the first of three cards, each with its picture
-        ("Test without a GPU", "catch-it-in-ci/", 1),
+        ("Test without a GPU", "test-without-a-gpu/", 1),
     ],
 )
 def test_from_home_one_tap_leads_to_each_part_of_the_site(visitor, address, name, path, swipes):

@@ -7,7 +7,7 @@ from tests.site.conftest import LAPTOP
 
 PHONE = 360
 PAGES = ["", "a lesson", "errors/", "errors/sd001/", "causes/", "causes/input_not_moved/", "claims/"]
-PAGES += ["placement-explorer/", "how-it-is-verified/", "contributing/", "maintaining/"]
+PAGES += ["placement-explorer/", "how-it-is-verified/"]
 
 # Texts of the article that a reader does not see, numbered; but for those of what needs scripts and of a picture's
 # description, and for the links to a lesson's sections where a wide screen has them at its side.

@@ -27,14 +27,14 @@ from site_build.content_security_policy import with_policy
 from site_build.device_names import with_shapes
 from site_build.explorer_page import add_explorer_data
 from site_build.for_agents import TWIN, write_lists, write_twin
-from site_build.guides import GUIDES
 from site_build.joined_doctor import join_doctor
+from site_build.last_changed import last_changed
 from site_build.lesson_links import add_links
 from site_build.links import check_links, links_to_notebooks
 from site_build.names import lesson_place, name_by_heading
-from site_build.navigation import add_home_page, expand_navigation, place_below_indexes
+from site_build.navigation import add_home_page, expand_navigation, place_below_indexes, stay_within_tabs
 from site_build.notebook_page import finish_notebook
-from site_build.notebooks import add_guides, add_notebooks, project
+from site_build.notebooks import add_notebooks, project
 from site_build.page_template import filled_in
 from site_build.practice import offer_to_edit, practice_place
 from site_build.predictions import clear_downloads
@@ -45,6 +45,7 @@ from site_build.search_entries import finish_search
 from site_build.search_on_demand import load_search_on_demand, order_search
 from site_build.served import begin_build, is_recalled, remember, render_if_changed
 from site_build.templating import TEMPLATES
+from site_build.unpublished import LOCAL, is_unpublished, settled, settled_page
 from site_build.valid_html import valid, with_columns_by_class
 from site_build.verified import last_verified
 
@@ -81,15 +82,14 @@ def on_serve(server: LiveReloadServer, config: MkDocsConfig, **_: Any) -> None:
     with resources.as_file(resources.files("samedevice.catalog")) as folder:
         server.watch(str(folder))
     server.watch(str(TEMPLATES))
-    for guide in GUIDES.values():
-        server.watch(str(project(config) / guide.file))
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     use_few_colours()
     config.extra["upstream"] = config.repo_url
     config.repo_url = repository(project(config), config.repo_url)
-    config.site_url = config.site_url or published_address(config.repo_url)
+    address = LOCAL if is_unpublished(config.repo_url) else published_address(config.repo_url)
+    config.site_url = config.site_url or address
     forget_catalog()
     config.nav = expand_navigation(config)
     return config
@@ -97,7 +97,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 @event_priority(100)  # before mkdocs-jupyter, which takes over the notebooks that it finds among the files
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    files = add_explorer_data(add_catalog(add_guides(add_notebooks(files, config), config), config), config)
+    files = add_explorer_data(add_catalog(add_notebooks(files, config), config), config)
     add_home_page(files, config)
     if _serving:
         begin_build(config, files)
@@ -108,6 +108,7 @@ def on_nav(nav: Navigation, files: Files, **_: Any) -> Navigation:
     global _navigation
     _navigation = nav
     place_below_indexes(nav, files)
+    stay_within_tabs(nav)
     return nav
 
 
@@ -159,6 +160,7 @@ def _finish_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
 
 def on_env(env: Environment, config: MkDocsConfig, files: Files, **_: Any) -> Environment:
     """Write the lists for programs: every page has its title and description by now."""
+    env.filters["last_changed"] = lambda file: last_changed(file, project(config))
     if not _serving:  # programs do not come to a site that is being edited
         assert _navigation
         write_lists(config, _navigation, files)
@@ -173,13 +175,13 @@ def on_page_context(context: dict[str, Any], page: Page, config: MkDocsConfig, n
     return context
 
 
-def on_post_page(output: str, page: Page, **_: Any) -> str:
-    return _finish_page(output, page.file.src_uri)
+def on_post_page(output: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
+    return _finish_page(output, page.file.src_uri, config)
 
 
-def on_post_template(output_content: str, template_name: str, **_: Any) -> str:
+def on_post_template(output_content: str, template_name: str, config: MkDocsConfig, **_: Any) -> str:
     """Finish 404.html, the page that is shown if there is no other: it is not made of a file."""
-    return _finish_page(output_content, template_name) if template_name.endswith(".html") else output_content
+    return _finish_page(output_content, template_name, config) if template_name.endswith(".html") else output_content
 
 
 def on_post_build(config: MkDocsConfig) -> None:
@@ -188,12 +190,16 @@ def on_post_build(config: MkDocsConfig) -> None:
     load_search_on_demand(Path(config.site_dir))
     order_search(Path(config.site_dir), Path(config.docs_dir, "assets/search-order.js"))
     clear_downloads(Path(config.site_dir))
+    for file in (index, *Path(config.site_dir).glob("notebooks/*/*.ipynb")):
+        text = settled(file.read_text(encoding="utf-8"), config.extra["upstream"], config.repo_url)
+        file.write_text(text, encoding="utf-8")
     remove_comments(Path(config.site_dir))
     join_doctor(Path(config.site_dir))
 
 
-def _finish_page(page: str, name: str) -> str:
-    return with_policy(_without_indentation(valid(page)), name, _serving)
+def _finish_page(page: str, name: str, config: MkDocsConfig) -> str:
+    page = settled_page(valid(page), config.extra["upstream"], config.repo_url)
+    return with_policy(_without_indentation(page), name, _serving)
 
 
 def _without_indentation(page: str) -> str:

@@ -27,7 +27,7 @@ def add_catalog(files: Files, config: MkDocsConfig) -> Files:
     The navigation has only the lists of messages and causes.
     """
     files.append(File.generated(config, "assets/catalog.json", content=_data()))
-    pages = _pages(files) if has_error_index(config) else {}
+    pages = _pages(files, config.repo_url) if has_error_index(config) else {}
     for place, markdown in pages.items():
         inclusion = InclusionLevel.INCLUDED if place in places(config.nav or []) else InclusionLevel.NOT_IN_NAV
         files.append(File.generated(config, place, content=markdown, inclusion=inclusion))
@@ -39,12 +39,12 @@ def _data() -> str:
     return json.dumps(exported(), ensure_ascii=False, separators=(",", ":"))
 
 
-def _pages(files: Files) -> dict[str, str]:
+def _pages(files: Files, repository: str | None) -> dict[str, str]:
     return {
         INDEX: error_index(),
         PLACE: claims_page(files),
-        **error_pages(_causes()),
-        **cause_pages(files, _causes()),
+        **error_pages(_causes(), repository),
+        **cause_pages(_causes(), repository),
     }
 
 

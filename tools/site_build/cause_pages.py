@@ -1,15 +1,14 @@
 """A page for each cause of the catalog, and the list of them all, through templates/catalog/cause*.md.jinja.
 
-A cause's prose stands once, on its own page: the lines to change, why they fail, how to check that it is this cause,
-the lesson that raises and fixes it, and the messages that it can cause. Some of them have a picture of what is where.
+A cause's prose stands once, on its own page: the message that it raises, what is where, the lines to change, why they
+fail, how to check that it is this cause, the lesson that raises and fixes it, and the messages that it can cause.
 """
-
-from mkdocs.structure.files import Files
 
 from samedevice.catalog import Cause, load
 from samedevice.doctor.pages.message_causes import Causes, cases_of, messages_of
-from site_build.failure_pictures import FAILURES, failure_picture
+from site_build.apart import example_picture
 from site_build.front_matter import described, front_matter
+from site_build.lesson_card import lesson_card
 from site_build.templating import templates
 
 INDEX = "causes/index.md"
@@ -24,30 +23,32 @@ _GROUPS = {  # by the numbers of the lessons that fix them
 _NAMED = 3  # how many messages of a cause its page names; if there are several more, these have only their numbers
 
 
-def cause_pages(site: Files, causes: dict[str, Causes]) -> dict[str, str]:
+def cause_pages(causes: dict[str, Causes], repository: str | None) -> dict[str, str]:
     """Return the Markdown of each page, by its place among the files of the site.
 
     Args:
-        site: the files of the site, to whose lessons the pages link.
         causes: the causes that each message's page lists, by the id of the message.
+        repository: the address of the repository on GitHub, whose lessons Colab opens.
     """
-    pages = {f"causes/{cause.id}.md": _page(cause, site, causes) for cause in load().causes.values()}
+    pages = {f"causes/{cause.id}.md": _page(cause, causes, repository) for cause in load().causes.values()}
     return {INDEX: _index_page(), **pages}
 
 
-def _page(cause: Cause, site: Files, causes: dict[str, Causes]) -> str:
-    lesson = site.get_file_from_path(f"notebooks/{cause.lesson}.ipynb")
+def _page(cause: Cause, causes: dict[str, Causes], repository: str | None) -> str:
     messages = messages_of(cause, causes)
     named = _NAMED if len(messages) > _NAMED + 1 else len(messages)  # a fold for one would hide what fits in its row
     title = cause.title.replace("`", "")
+    # What its example raises, else what people report most.
+    raised = load().messages[cause.raises] if cause.raises else messages[0]
     return (
         templates()
         .get_template("catalog/cause.md.jinja")
         .render(
-            front_matter=front_matter(title, described([cause.title], cause.why)),
+            front_matter=front_matter(title, described([cause.title], cause.why, "The lines to change.")),
             cause=cause,
-            picture=failure_picture(cause.id) if cause.id in FAILURES else None,
-            lesson=load().lessons[cause.lesson] if lesson else None,
+            raised=raised,
+            picture=example_picture(cause),
+            card=lesson_card(cause, repository),
             wider=load().causes.get(cause.within),
             cases=cases_of(cause),
             named=messages[:named],

@@ -1,7 +1,11 @@
 """The list of all messages, made from the catalog through templates/catalog/messages.md.jinja: the commonest first."""
 
+import re
+
 from samedevice.catalog import Message, load
-from site_build.front_matter import beginning, front_matter
+from samedevice.doctor.pages.wordings import usual_text
+from site_build.apart import devices_of, shape
+from site_build.front_matter import front_matter
 from site_build.templating import templates
 
 INDEX = "errors/index.md"
@@ -20,12 +24,14 @@ def error_index() -> str:
         .render(
             front_matter=front_matter(
                 "All PyTorch device errors",
-                "What PyTorch says about devices, text by text: what each means, its causes and the lines to change.",
+                "Find your message among all that PyTorch says about devices, with its cause and the lines to change.",
             ),
+            reports=sum(message.reports for message in load().messages.values()),
             common=sorted(common, key=_by_reports),
             groups=[(name, heading, _without(messages, common)) for name, heading, messages in groups],
             old=_OLD,
-            words=_words,
+            meaning=_meaning,
+            shapes=_shapes,
         )
     )
 
@@ -52,7 +58,12 @@ def _without(messages: list[Message], others: list[Message]) -> list[Message]:
     return [message for message in messages if message not in others]
 
 
-def _words(message: Message) -> str:
-    """Return the beginning of what PyTorch says, where the title is not these words: readers look for theirs."""
-    text = message.texts[0]["text"]
-    return "" if text.startswith(message.title[:12]) else beginning(text, 70)
+def _meaning(message: Message) -> str:
+    """Return the catalog's title where it is not PyTorch's words, but says what they mean."""
+    title, text = (set(re.findall(r"\w+", words.lower())) for words in (message.title, usual_text(message)))
+    return "" if len(title - text) < 3 else message.title
+
+
+def _shapes(message: Message) -> list[str]:
+    """Return the classes of the two devices that the message names."""
+    return [shape(device) for device in devices_of(usual_text(message))]

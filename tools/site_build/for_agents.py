@@ -16,6 +16,7 @@ from mkdocs.structure.pages import Page
 
 from samedevice.catalog import load
 from site_build.markdown_twin import markdown_twin
+from site_build.unpublished import settled
 
 CATALOG_VERSION = 1  # of catalog.json's form: it changes if a reader of the old form would be misled
 TWIN = "index.md"
@@ -33,7 +34,8 @@ def write_twin(page: Page, config: MkDocsConfig) -> None:
     assert page.canonical_url
     file = Path(config.site_dir, page.file.dest_uri).with_name(TWIN)
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(markdown_twin(page.content, page.canonical_url), encoding="utf-8")
+    twin = markdown_twin(page.content, page.canonical_url)
+    file.write_text(settled(twin, config.extra["upstream"], config.repo_url), encoding="utf-8")
 
 
 def write_lists(config: MkDocsConfig, nav: Navigation, files: Files) -> None:

@@ -3,10 +3,9 @@
 import html
 import json
 import re
-import textwrap
 from collections.abc import Iterable
 
-_DESCRIPTION = 220  # characters: search engines show no more
+_DESCRIPTION = 155  # characters: search engines show no more
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?]) (?=(?:[^`]*`[^`]*`)*[^`]*$)")  # never inside code
 
 
@@ -17,25 +16,23 @@ def front_matter(title: str, description: str) -> str:
     return "\n".join(["---", *(f"{name}: {json.dumps(value)}" for name, value in meta.items()), "---"])
 
 
-def beginning(text: str, width: int) -> str:
-    """Return the beginning of a text, on one line and without backticks."""
-    return textwrap.shorten(text.replace("`", "'"), width, placeholder=" …")
-
-
-def described(first: Iterable[str], more: str) -> str:
+def described(first: Iterable[str], *more: str) -> str:
     """Return whole sentences, as a search engine shows them: without backticks, and none that was cut.
 
     Args:
         first: titles and sentences that the description begins with, however long; each gets its full stop.
-        more: sentences, of which it has as many as there is room for.
+        more: sentences, of which it has each that there is still room for.
 
     Example:
-        >>> described(["The batch stayed on the CPU"], f"`x.to(a. b)` returns a copy. {'It is long. ' * 30}")[:70]
+        >>> described(["The batch stayed on the CPU"], "`x.to(a. b)` returns a copy. " + "It is long. " * 30)[:70]
         'The batch stayed on the CPU. x.to(a. b) returns a copy. It is long. It'
     """
-    text = " ".join(part if part.endswith((".", "?", "!")) else f"{part}." for part in first)
-    for sentence in _BETWEEN_SENTENCES.split(more.strip()):
-        if len(text) + 1 + len(sentence.replace("`", "")) > _DESCRIPTION:
-            break
-        text = f"{text} {sentence}"
-    return " ".join(text.replace("`", "").split())
+    text = " ".join(_plain(part if part.endswith((".", "?", "!")) else f"{part}.") for part in first)
+    for sentence in (sentence for part in more for sentence in _BETWEEN_SENTENCES.split(part.strip())):
+        if sentence and len(text) + 1 + len(_plain(sentence)) <= _DESCRIPTION:
+            text = f"{text} {_plain(sentence)}"
+    return text
+
+
+def _plain(sentence: str) -> str:
+    return " ".join(sentence.replace("`", "").split())

@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure import StructureItem
 from mkdocs.structure.files import Files
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
@@ -66,6 +67,20 @@ def add_home_page(files: Files, config: MkDocsConfig) -> None:
     """Give the home page's file its page, which the navigation then takes."""
     if home := files.get_file_from_path("index.md"):
         HomePage(None, home, config)
+
+
+def stay_within_tabs(nav: Navigation) -> None:
+    """Let the links to the previous and the next page stay within a tab, and end with the last lesson."""
+    last = list(load().lessons)[-1]
+    for page in nav.pages:
+        if page.previous_page and _tab(page.previous_page) is not _tab(page):
+            page.previous_page = None
+        if page.file.name == last or (page.next_page and _tab(page.next_page) is not _tab(page)):
+            page.next_page = None
+
+
+def _tab(page: Page) -> StructureItem:
+    return [page, *page.ancestors][-1]
 
 
 def place_below_indexes(nav: Navigation, files: Files) -> None:

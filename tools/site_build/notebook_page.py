@@ -23,8 +23,8 @@ from site_build.tracebacks import plain, shorten
 def finish_notebook(content: str, page: Page, notebook: dict[str, Any]) -> BeautifulSoup:
     """Return the page's content, and set the page's title, name, description and table of contents.
 
-    The name is the catalog's (else the first heading). The notebook's metadata have `title`, which is the page's
-    `<title>` (else the first heading), and `description` (else the site's).
+    The name is the catalog's (else the first heading), and begins the `<title>` of a lesson. That of another notebook
+    is `title` of its metadata (else the first heading); they have `description`, too (else the site's).
     """
     metadata = notebook["metadata"]
     soup = BeautifulSoup(content, "html.parser")
@@ -44,6 +44,8 @@ def finish_notebook(content: str, page: Page, notebook: dict[str, Any]) -> Beaut
     for key, kept in (("search_title", "title"), ("description", "description")):
         if kept in metadata:
             page.meta[key] = html.escape(metadata[kept])
+    if page.file.name in load().lessons:
+        page.meta["search_title"] = f"{name}: PyTorch device errors, lesson {page.file.name[:2]}"
     # In navigation and links, with the lesson's number.
     page.title = name if page.file.name in load().practice else f"{page.file.name.split('-')[0]} · {name}"
     return soup

@@ -1,7 +1,4 @@
-"""The files from outside docs/ that are on the site: the lessons, and the guides that stand beside the README.
-
-MkDocs does not look there. No copy is kept.
-"""
+"""The lessons, which are outside docs/: MkDocs does not look there. No copy is kept."""
 
 import json
 from pathlib import Path
@@ -10,8 +7,6 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 from site_build.build_error import BuildError
-from site_build.guides import GUIDES, guide_page
-from site_build.navigation import places
 
 
 def project(config: MkDocsConfig) -> Path:
@@ -33,14 +28,4 @@ def add_notebooks(files: Files, config: MkDocsConfig) -> Files:
         except (ValueError, KeyError, TypeError) as error:
             raise BuildError(f"{name} is not a notebook ({error!r}): restore it.") from None
         files.append(File(name, str(root), config.site_dir, config.use_directory_urls))
-    return files
-
-
-def add_guides(files: Files, config: MkDocsConfig) -> Files:
-    """Add the guides that the navigation names."""
-    pages = files.src_uris
-    named = set(places(config.nav or []))
-    for place in (place for place in GUIDES if place in named):
-        markdown = guide_page(place, project(config), config.repo_url, pages)
-        files.append(File.generated(config, place, content=markdown))
     return files

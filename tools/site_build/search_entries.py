@@ -1,7 +1,7 @@
 """The search's knowledge of each page, beside its text: what people call it, its messages, and how common they are.
 
 Material's plugin indexes the pages' own text. The pages of errors and causes are kept out of that, because their prose
-quotes other messages, and so are the guides for contributors, which name everything; each has one entry here.
+quotes other messages; each has one entry here.
 docs/assets/search-order.js reads these keys, which are ours:
 
     names   what people call the page (search_topics.toml; for a notebook, the `tags` in the notebook's metadata)
@@ -23,7 +23,6 @@ from typing import Any
 
 from samedevice.catalog import Cause, Message, load
 from site_build.claims_page import PLACE
-from site_build.guides import GUIDES
 
 _KINDS = {
     "notebooks/practice-": "Practice",
@@ -43,7 +42,6 @@ def finish_search(index: Path, error_index: bool, notebooks: Path) -> None:
         data["docs"] += [_message(message) for message in load().messages.values()]
         data["docs"] += [_cause(cause) for cause in load().causes.values() if _has_page(cause, index.parents[1])]
         data["docs"] += _claims()
-        data["docs"] += _guides()
     names, said = topics(notebooks), _first_errors(notebooks)
     for entry in data["docs"]:
         place = entry["location"]
@@ -101,17 +99,6 @@ def _claims() -> list[dict[str, Any]]:
     ]
     about = "<p>What is said of device errors.</p>"
     return [{"location": f"{place}/", "title": "Claims checked", "text": about}, *sections]
-
-
-def _guides() -> list[dict[str, Any]]:
-    return [
-        {
-            "location": f"{place.removesuffix('.md')}/",
-            "title": guide.name,
-            "text": f"<p>{_shown(guide.description)}</p>",
-        }
-        for place, guide in GUIDES.items()
-    ]
 
 
 def _shown(sentence: str) -> str:

@@ -3,6 +3,7 @@
 The templates write Markdown, so Jinja's own escaping, which is for HTML, is off. A template passes each text through
 one of the filters instead: `escaped` shows it letter by letter, `sentences` also marks code, `fence` makes a block.
 Where a template writes HTML, `html` shows a line of code letter by letter, and `change` gives the lines of a cause.
+`said` gives what the site calls a message.
 """
 
 import functools
@@ -13,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from samedevice.doctor.outline import change
 from site_build.escaping import escaped, fence, sentences
+from site_build.said import said
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -28,6 +30,7 @@ def templates() -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters |= {"escaped": escaped, "sentences": sentences, "fence": fence, "change": change, "html": _html}
+    environment.filters["said"] = said
     return environment
 
 

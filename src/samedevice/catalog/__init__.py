@@ -86,8 +86,9 @@ class Message:
     `between` ("cpu and accelerator", "two accelerators", "meta"). `says` are sentences with {names}: the first whose
     names were all read is used. Those of `layers` come before them, where the reader's line does not call the operation
     itself: they speak of a layer's input and weights, not of arguments that the reader did not write. `texts` are the
-    whole texts by release of torch, newest first. `note` says how the text misleads; `ask` what to paste where the
-    message alone says little. `examples` are tests: `text`, what it `reads`, and the cause that comes `first`.
+    whole texts by release of torch, newest first; `usual` is how the one begins that most people have, where that is
+    not the newest. `note` says how the text misleads; `ask` what to paste where the message alone says little.
+    `examples` are tests: `text`, what it `reads`, and the cause that comes `first`.
     """
 
     id: str
@@ -103,6 +104,7 @@ class Message:
     note: str = ""
     ask: str = ""
     between: list[str] = field(default_factory=list)
+    usual: str = ""
     reports: float = 0
     examples: list[dict[str, Any]] = field(default_factory=list)
 

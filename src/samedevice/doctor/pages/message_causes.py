@@ -13,6 +13,7 @@ from samedevice.catalog import Cause, Message, load
 from samedevice.doctor.diagnosis import Diagnosis
 from samedevice.doctor.explanation import explain
 from samedevice.doctor.pages.named_devices import PAIRS, Pair, pairs_named, weight
+from samedevice.doctor.pages.wordings import usual_text
 from samedevice.doctor.text.rank import filled
 
 _DEVICES = {"device", "others", "between"}
@@ -53,14 +54,14 @@ class Causes:
 
 def causes_of(message: Message) -> Causes:
     """Return the causes of a message in the order of its page."""
-    newest, readings = _readings(message)
+    usual, readings = _readings(message)
     pairs = pairs_named(message, [dict(reading.reads) for reading in readings])
     possible = _possible(message)
     weights = {cause.id: _weights(cause, message, pairs) for cause in possible}
     listed = [cause for cause in possible if weights[cause.id] or not pairs]
 
     # Without devices to go by, the order is the doctor's, then the catalog's.
-    likely = [found.cause for found in newest.causes if found.cause in listed]
+    likely = [found.cause for found in usual.causes if found.cause in listed]
     because = _reasons(message, readings)
     rows = [Row(cause, because.get(cause.id, "")) for cause in sorted(listed, key=_places(likely))]
 
@@ -69,7 +70,7 @@ def causes_of(message: Message) -> Causes:
         groups = [Group("others", "Other causes" if first else "Causes", rows)]
     else:
         groups = _by_devices(rows, weights)
-    return Causes(newest.says, first, [group for group in groups if group.rows])
+    return Causes(usual.says, first, [group for group in groups if group.rows])
 
 
 def messages_of(cause: Cause, causes: Mapping[str, Causes]) -> list[Message]:
@@ -89,9 +90,11 @@ def cases_of(cause: Cause) -> list[Cause]:
 
 
 def _readings(message: Message) -> tuple[Diagnosis, list[Diagnosis]]:
-    """Return what the doctor says of the message's newest text, and of all its texts that it reads as this message."""
-    newest, *others = (explain(text["text"]) for text in [*message.texts, *message.examples])
-    return newest, [found for found in [newest, *others] if found.message and found.message.id == message.id]
+    """Return what the doctor says of the text that most have, and of all texts that it reads as this message."""
+    usual, *others = map(
+        explain, [usual_text(message), *(text["text"] for text in [*message.texts, *message.examples])]
+    )
+    return usual, [found for found in [usual, *others] if found.message and found.message.id == message.id]
 
 
 def _possible(message: Message) -> list[Cause]:

@@ -22,6 +22,9 @@ _ALIASES = {
 _OTHER_BACKENDS = re.compile("mps|xpu|npu|hpu", re.IGNORECASE)
 
 
+_OLD = "legacy"  # the subject of messages from when PyTorch had no device but the CPU and CUDA
+
+
 @dataclass(frozen=True)
 class Pair:
     """Two devices of a message: an anchor for pages, what readers call the pair, what the catalog calls it."""
@@ -53,7 +56,8 @@ def pairs_named(message: Message, readings: list[dict[str, str]]) -> list[Pair]:
     if not read and not said:
         return []
     texts = [" ".join(text["text"].split()) for text in [*message.texts, *message.examples]]
-    return [pair for pair in PAIRS if pair in read or pair in said or any(_fits_into(pair, message, t) for t in texts)]
+    known = PAIRS[:2] if message.subject == _OLD and not message.between else PAIRS
+    return [pair for pair in known if pair in read or pair in said or any(_fits_into(pair, message, t) for t in texts)]
 
 
 def weight(cause: Cause, message: Message, pair: Pair) -> float | None:

@@ -2,9 +2,16 @@
 
 import itertools
 
+from samedevice.catalog import Message
+
 _OPEN = 400  # characters of wordings that come first
 
 Wordings = list[tuple[str, list[str]]]
+
+
+def usual_text(message: Message) -> str:
+    """Return the whole text of a message that most people have."""
+    return next(text["text"] for text in message.texts if text["text"].startswith(message.usual))
 
 
 def wordings(texts: list[dict[str, str]]) -> tuple[Wordings, Wordings]:

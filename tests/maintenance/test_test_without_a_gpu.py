@@ -9,7 +9,7 @@ import yaml
 from tests.maintenance.sessions import files, is_as_shown, run, sessions
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs/catch-it-in-ci.md").read_text("utf-8")
+PAGE = (ROOT / "docs/test-without-a-gpu.md").read_text("utf-8")
 HOME = (ROOT / "docs/index.md").read_text("utf-8")
 FILES, SESSIONS = files(PAGE), [*sessions(HOME), *sessions(PAGE)]
 
