@@ -20,4 +20,3 @@ def lesson_card(cause: Cause, repository: str | None) -> str:
         .render(lesson=lesson, number=lesson.slug[:2], failure=cause.failure, colab=address)
         .strip()
     )
-
