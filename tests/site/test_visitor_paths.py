@@ -138,7 +138,7 @@ def test_from_home_two_taps_lead_into_colab(visitor, address):
     visitor.page.route(f"{COLAB}**", lambda route: (asked.append(route.request.url), route.fulfill(body="Colab")))
     visitor.page.goto(address)
     visitor.tap(visitor.page.get_by_role("link", name="lesson 01"))
-    visitor.tap(visitor.page.get_by_role("link", name="Run in Colab"))
+    visitor.tap(visitor.page.get_by_role("link", name="Run in Colab").first)
     visitor.page.wait_for_url(f"{COLAB}**")
     assert asked == [f"{COLAB}github/{UPSTREAM}/blob/colab/notebooks/01-two-tensors.ipynb"]
     assert visitor.taps == 2
