@@ -9,6 +9,7 @@ from samedevice.doctor import explain, site_addresses
 from samedevice.doctor.outline import change
 from samedevice.doctor.pages import page
 from samedevice.doctor.pages.message_causes import causes_of, messages_of
+from samedevice.doctor.pages.wordings import usual_text
 
 MESSAGES, CAUSES = load().messages, load().causes
 
@@ -38,7 +39,7 @@ def test_the_page_of_a_message_holds_its_texts_its_causes_and_what_is_said_of_it
     assert words(text).startswith(f"{id_}: {words(message.title).replace('`', '')} ---")
     for wording in message.texts:
         assert set(wording["text"].rstrip().split("\n")) <= set(lines(text)), wording
-    for sentence in (explain(message.texts[0]["text"]).says, message.note, message.raised):
+    for sentence in (explain(usual_text(message)).says, message.note, message.raised):
         assert words(sentence) in words(text)
     causes = causes_of(message)
     if causes.first:

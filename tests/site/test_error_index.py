@@ -228,7 +228,10 @@ def test_a_page_is_at_most_45_kb_and_the_list_of_all_messages_66(site):
 
 def test_a_description_begins_with_the_cause_and_has_the_sentences_that_fit():
     message, cause = MESSAGES["SD001"], load().causes["input_not_moved"]
-    for says, end in [("It is so. " * 30, "It is so."), (f"It is {'so ' * 90}long.", "how to check it first.")]:
+    for says, end in [
+        ("It is so. " * 30, "It is so."),
+        (f"It is {'so ' * 90}long.", "with the argument and the method."),
+    ]:
         described = _description(message, Causes(says, Row(cause, ""), []))
         assert described.startswith("Most likely: The batch stayed on the CPU.")
         assert described.endswith(end)

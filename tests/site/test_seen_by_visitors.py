@@ -117,6 +117,6 @@ def test_a_message_in_a_search_result_is_not_cut(visit):
     page = visit()
     page.keyboard.press("f")
     page.keyboard.type("run tests without gpu")
-    code = page.locator(".md-search-result pre > code").first
+    code = page.locator(".md-search-result pre > code:visible").first
     code.wait_for()
     assert code.evaluate("code => code.scrollWidth <= code.clientWidth")

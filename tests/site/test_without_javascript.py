@@ -77,7 +77,7 @@ def test_the_two_devices_of_a_message_lead_to_their_causes_and_a_cause_to_its_pa
     page = visit("errors/sd001/", PHONE, java_script_enabled=False)
     row = page.locator("#wrong_default_index")
     expect(row).to_be_hidden()
-    page.get_by_role("link", name="cuda:0 and cuda:1").click()
+    page.locator("summary", has_text="cuda:0 and cuda:1").click()
     expect(row).to_be_visible()
     row.click()
     expect(page.locator("article h1")).to_contain_text('A bare "cuda" went to another GPU than yours')

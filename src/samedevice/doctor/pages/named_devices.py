@@ -56,8 +56,9 @@ def pairs_named(message: Message, readings: list[dict[str, str]]) -> list[Pair]:
     if not read and not said:
         return []
     texts = [" ".join(text["text"].split()) for text in [*message.texts, *message.examples]]
-    known = PAIRS[:2] if message.subject == _OLD and not message.between else PAIRS
-    return [pair for pair in known if pair in read or pair in said or any(_fits_into(pair, message, t) for t in texts)]
+    possible = PAIRS[:2] if message.subject == _OLD else PAIRS
+    fitting = [pair for pair in possible if any(_fits_into(pair, message, text) for text in texts)]
+    return [pair for pair in PAIRS if pair in read or pair in said or pair in fitting]
 
 
 def weight(cause: Cause, message: Message, pair: Pair) -> float | None:
