@@ -515,3 +515,31 @@ def test_a_hook_hears_of_a_gradient_that_is_not_there() -> None:
     middle.norm(0).backward()
     assert seen == [None]
     assert weight.grad is None
+
+
+class Passing(torch.Tensor):
+    """Has memory of its own, and passes each operator on."""
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        return super().__torch_dispatch__(func, types, args, kwargs or {})
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda:0"])
+@pytest.mark.parametrize(
+    "made",
+    [lambda x: x.as_subclass(Passing), lambda x: x.as_subclass(Passing) * 2, lambda x: x.as_subclass(Passing)[:]],
+)
+def test_a_gradient_for_what_a_class_of_the_program_computed_has_to_be_where_that_is(device, made):
+    """As PyTorch says itself of the CPU and meta: a node was made for the plain tensor."""
+    x = torch.ones(3, device=device, requires_grad=True)
+    elsewhere = "meta" if device == "cpu" else "cpu"
+    with pytest.raises(RuntimeError) as refusal:
+        made(x).backward(torch.ones(3, device=elsewhere))
+    assert str(refusal.value) == f"invalid gradient at index 0 - expected device {device} but got {elsewhere}"
+
+
+def test_a_gradient_for_a_leaf_of_a_class_of_the_program_is_taken_from_anywhere():
+    """torch/csrc/autograd/engine.cpp, validate_outputs: it asks no device of a subclass."""
+    leaf = torch.ones(3, device="cuda").as_subclass(Passing).requires_grad_()
+    leaf.backward(torch.ones(3))

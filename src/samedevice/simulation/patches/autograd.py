@@ -12,7 +12,7 @@ from samedevice.simulation.device import in_backward
 from samedevice.simulation.device.devices import CPU, device_of
 from samedevice.simulation.rules import made_inside
 from samedevice.simulation.stand_ins import overridden
-from samedevice.simulation.tensor import batched_gradients, classes, fake, functorch, ownership
+from samedevice.simulation.tensor import batched_gradients, classes, dispatching_classes, fake, functorch, ownership
 from samedevice.simulation.tensor.moving import move
 from samedevice.simulation.tensor.set_data import LEFT_BEHIND, moved_after
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
@@ -155,8 +155,16 @@ def _can_become(shape: Any, larger: Any) -> bool:
 
 
 def _is_held_to_its_device(output: Any) -> bool:
-    """Whether a gradient that is given for this has to be where it is (engine.cpp, validate_outputs)."""
-    return isinstance(output, torch.Tensor) and not classes.is_of_program(type(output))
+    """Whether a gradient that is given for this has to be where it is (engine.cpp, validate_outputs).
+
+    It is not asked of a subclass. But what one with memory of its own computes has a node that was made for a plain
+    tensor.
+    """
+    if not isinstance(output, torch.Tensor):
+        return False
+    if not classes.is_of_program(type(output)):
+        return True
+    return output.grad_fn is not None and dispatching_classes.has_memory(type(output))
 
 
 def _run_backward(outputs: Any, gradients: Any, *args: Any, **kwargs: Any) -> Any:

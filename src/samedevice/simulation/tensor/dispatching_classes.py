@@ -43,6 +43,11 @@ def follow(kind: type, has_memory: bool = True) -> None:
         state.now.session.replace(iter([(owner, "__torch_dispatch__", classmethod(_as_on_cuda(own)))]))
 
 
+def has_memory(kind: type) -> bool:
+    """Whether tensors of a class of the program have memory of their own: it was not seen that one had none."""
+    return original_of(kind) not in _without_memory
+
+
 def _as_on_cuda(own: Any) -> Any:
     @functools.wraps(own.__func__)
     def dispatch(cls: type, func: Overload, types: Types, args: Arguments = (), kwargs: Keywords | None = None) -> Any:
@@ -51,7 +56,7 @@ def _as_on_cuda(own: Any) -> Any:
             args, kwargs = as_on_gpu(home, args, kwargs or {})
         if any(isinstance(kind, Twin) for kind in types):
             types = classes.as_on_cuda(types)
-            if original_of(cls) not in _without_memory:
+            if has_memory(cls):
                 cls = twin_of(cls)
         return own.__get__(None, cls)(func, types, args, kwargs or {})
 
