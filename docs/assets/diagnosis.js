@@ -9,6 +9,7 @@ const NAME = 60; // characters of the longest expression that a sentence repeats
 const REASONS = 3; // why we think that it is this cause, strongest first
 const OTHERS = 3; // errors that are named beside the one that is explained
 const CAUSES = 3; // that are shown
+const WORDS = 200; // characters of a text that may be words to search for
 const ON_GITHUB = ": a form on GitHub then has the end of your text; nothing is published until you submit it there.";
 const TELLS = "This line, above the one that failed, tells which:";
 const UPDATE = "A newer release may have fixed it:";
@@ -240,7 +241,14 @@ const lesson = (cause) => link(cause.lesson, `Run it in lesson ${cause.lesson.ma
 const leadsOn = (other, text) =>
   other
     ? [link(other.link, `Read on: ${other.title}`)]
-    : ["If it is a device error, ", link(form(text), "tell us"), ON_GITHUB];
+    : [...(text.trim().length <= WORDS ? [searcher(text), " "] : []), "If it is a device error, ", link(form(text), "tell us"), ON_GITHUB];
+
+/** Words are for the search: it knows what people call things. */
+function searcher(text) {
+  const button = element("button", { type: "button", class: "md-button" }, "Search the site for these words");
+  button.addEventListener("click", () => import("./search.js").then(({ searchFor }) => searchFor(text.trim())));
+  return button;
+}
 
 /** Lines of the text with each culprit marked, in the first line that has it once. */
 function underlined(code, culprits) {
