@@ -13,3 +13,17 @@ new MutationObserver(() => {
   );
   document.querySelectorAll(".md-typeset__scrollwrap:not([tabindex])").forEach((box) => (box.tabIndex = 0));
 }).observe(document.body, { childList: true, subtree: true });
+
+// Code that scrolls sideways is a stop of the Tab key. Material sees to that only where a pointer can hover, and takes it
+// away elsewhere.
+if (!matchMedia("(hover)").matches) {
+  const see = (records) => {
+    for (const { target } of records)
+      if (target.scrollWidth > target.clientWidth && !target.hasAttribute("tabindex")) target.tabIndex = 0;
+  };
+  const [sizes, marks] = [new ResizeObserver(see), new MutationObserver(see)];
+  for (const code of document.querySelectorAll("pre > code")) {
+    sizes.observe(code);
+    marks.observe(code, { attributeFilter: ["tabindex"] });
+  }
+}
