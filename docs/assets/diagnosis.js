@@ -21,7 +21,8 @@ export function rendered(catalog, diagnosis, text) {
   const said = element("p", { class: "diagnosis__says" }, ...marked(says));
   const failing = place ? [element("p", { class: "diagnosis__place" }, placed(place)), failingLines(place, culprits)] : [];
   const next = ask ? [element("p", {}, "Next: ", ...marked(ask))] : [];
-  if (!message) return [said, ...failing, ...next, element("p", {}, ...leadsOn(other, text))];
+  const handed = other || text.trim().length > WORDS ? [] : [element("p", {}, searcher(text))];
+  if (!message) return [said, ...handed, ...failing, ...next, element("p", {}, ...leadsOn(other, text))];
   const isOne = culprits.length === 1 && !owner; // then the lines to change are the reader's own, and the failing ones can wait
   const ofText = culprits.length > 1 ? ofCandidates : isOpen(catalog, diagnosis) ? ofCauses : ofFirst;
   const shape = owner ? ofOwner : causes.length ? ofText : () => ({});
@@ -241,7 +242,7 @@ const lesson = (cause) => link(cause.lesson, `Run it in lesson ${cause.lesson.ma
 const leadsOn = (other, text) =>
   other
     ? [link(other.link, `Read on: ${other.title}`)]
-    : [...(text.trim().length <= WORDS ? [searcher(text), " "] : []), "If it is a device error, ", link(form(text), "tell us"), ON_GITHUB];
+    : ["If it is a device error, ", link(form(text), "tell us"), ON_GITHUB];
 
 /** Words are for the search: it knows what people call things. */
 function searcher(text) {

@@ -371,7 +371,8 @@ function matching(names, wanted) {
 
 function verdict({ error, missing, ok }, because) {
   const line = element("p", { class: "explorer__verdict" });
-  const outcome = error ? "Fails:" : missing ? "Not recorded." : !ok.length ? "Runs." : ok.length > 1 ? "Runs, results on" : "Runs, result on";
+  const runs = ["Runs.", "Runs, result on"][ok?.length] ?? "Runs, results on";
+  const outcome = error ? "Fails:" : missing ? "Not recorded." : runs;
   line.append(element("strong", {}, outcome), " ");
   if (ok?.length) {
     const each = ok.every((device) => device === ok[0]) ? [ok[0]] : ok;

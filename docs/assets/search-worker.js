@@ -30,9 +30,10 @@ const NOT_LOADED = {
   text: "Check your connection, then change the words.",
 };
 
+/** A word without its ending: batches and batch, moving and move, debugging and debug are one. */
 const stem = (word) => {
   if (word.length < 4 || /\d/u.test(word)) return word;
-  const one = word.replace(/(?:sses|xes|ches|shes)$/u, (end) => end.slice(0, -2)).replace(/ies$/u, "y").replace(/([^su])s$/u, "$1");
+  const one = word.replace(/(sse|xe|che|she)s$/u, (end) => end.slice(0, -2)).replace(/ies$/u, "y").replace(/([^su])s$/u, "$1");
   const root = one.length > 4 ? one.replace(/(?:(?<=...)ing|ed)$/u, "") : one;
   return root.length > 2 ? root.replace(/e$/u, "").replace(/([b-df-hj-km-np-rt-vx-z])\1$/u, "$1") : root;
 };
@@ -113,7 +114,8 @@ function isSlip(one, other) {
     const next = [i];
     for (let j = 1; j <= other.length; j++) {
       next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (one[i - 1] !== other[j - 1]));
-      if (i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1]) next[j] = Math.min(next[j], before[j - 2] + 1);
+      const areSwapped = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
+      if (areSwapped) next[j] = Math.min(next[j], before[j - 2] + 1);
     }
     [before, row] = [row, next];
   }
