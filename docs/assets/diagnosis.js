@@ -10,6 +10,7 @@ const REASONS = 3; // why we think that it is this cause, strongest first
 const OTHERS = 3; // errors that are named beside the one that is explained
 const CAUSES = 3; // that are shown
 const UNKNOWN = "If it is a device error, this page does not know it yet.";
+const WORDS = 200; // characters of a text that may be words to search for
 const ON_GITHUB = ": a form on GitHub then has the end of your text; nothing is published until you submit it there.";
 const TELLS = "This line, above the one that failed, tells which:";
 const UPDATE = "A newer release may have fixed it:";
@@ -21,7 +22,8 @@ export function rendered(catalog, diagnosis, text) {
   const said = element("p", { class: "diagnosis__says" }, ...marked(says));
   const failing = place ? [element("p", { class: "diagnosis__place" }, placed(place)), failingLines(place, culprits)] : [];
   const next = ask ? [element("p", {}, "Next: ", ...marked(ask))] : [];
-  if (!message) return [said, ...failing, ...next, element("p", {}, ...leadsOn(other, text))];
+  const handed = other || text.trim().length > WORDS ? [] : [element("p", {}, searcher(text))];
+  if (!message) return [said, ...handed, ...failing, ...next, element("p", {}, ...leadsOn(other, text))];
   const isOne = culprits.length === 1 && !owner; // then the lines to change are the reader's own, and the failing ones can wait
   const ofText = culprits.length > 1 ? ofCandidates : isOpen(catalog, diagnosis) ? ofCauses : ofFirst;
   const shape = owner ? ofOwner : causes.length ? ofText : () => ({});
@@ -243,6 +245,13 @@ const leadsOn = (other, text) =>
   other
     ? [link(other.link, `Read on: ${other.title}`)]
     : repository() ? ["If it is a device error, ", link(form(text), "tell us"), ON_GITHUB] : [UNKNOWN];
+
+/** Words are for the search: it knows what people call things. */
+function searcher(text) {
+  const button = element("button", { type: "button", class: "md-button" }, "Search the site for these words");
+  button.addEventListener("click", () => import("./search.js").then(({ searchFor }) => searchFor(text.trim())));
+  return button;
+}
 
 /** Lines of the text with each culprit marked, in the first line that has it once. */
 function underlined(code, culprits) {

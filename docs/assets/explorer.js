@@ -14,6 +14,17 @@ const KINDS = {
 };
 const OLD_BROWSER = "This browser cannot unpack the record (it has no DecompressionStream). The table below needs nothing.";
 const NOT_LOADED = "The record could not be loaded. Check your connection and load the page again, or read the table below.";
+// Why a case runs, in one line; the rest of the reason is folded.
+const RUNS = {
+  same: "All tensors are on one device.",
+  scalar: "A tensor with 0 dimensions on the CPU counts as a number.",
+  index: "Indices may stay on the CPU.",
+  crossing: "It copies from one device to another.",
+  apart: "No step of it mixes two devices.",
+  unchecked: "It does not compare devices.",
+  composite: "The operators that it is made of take this.",
+  unknown: "",
+};
 const UNKNOWN =
   "PyTorch was asked without a GPU, and here its answer takes more than devices: a library such as cuDNN, or computed values.";
 const NO_CALL = "The call itself does not go through here, so there is nothing to go backward from.";
@@ -71,7 +82,7 @@ function reason(data, rule, op, line) {
   if (where && !where.startsWith("build/")) shown.push([where, source(where)]);
   shown.push(...links.map((path) => [path, source(path)]));
   if (inYaml) shown.push([`${data.yaml.split("/").pop()}:${inYaml}`, source(`${data.yaml}:${inYaml}`)]);
-  return { says: worded(says), op: name, links: shown };
+  return { rule, says: worded(says), op: name, links: shown };
 }
 
 async function open(explorer) {
@@ -105,6 +116,23 @@ async function open(explorer) {
     activate(wanted ? options.get(found[0]) : options.get(chosen.name));
   }
 
+  /** What is typed is no operator, or not yet: what was said of another one goes. */
+  function clear(sentence = "") {
+    note.textContent = sentence;
+    tensors.replaceChildren();
+    panel.replaceChildren();
+    spoken.textContent = "";
+    for (const part of [panel, kinds, samples.parentElement]) part.hidden = true;
+  }
+
+  /** Take the operator whose name was typed to its end. */
+  function leave() {
+    const name = input.value.trim();
+    collapse();
+    if (all.has(name)) choose({ name });
+    else clear(`The record has no operator named ${cut(name)}. Type a part of its name, and choose from the list.`);
+  }
+
   function collapse() {
     list.hidden = true;
     input.setAttribute("aria-expanded", "false");
@@ -122,17 +150,18 @@ async function open(explorer) {
 
   function pick(name) {
     collapse();
+    note.textContent = "";
     choose({ name });
     input.value = name;
   }
 
   input.addEventListener("focus", () => input.select());
   input.addEventListener("click", () => list.hidden && expand(""));
-  input.addEventListener("input", () => expand(input.value.trim()));
-  input.addEventListener("blur", () => {
-    collapse();
-    input.value = chosen.name;
+  input.addEventListener("input", () => {
+    clear();
+    expand(input.value.trim());
   });
+  input.addEventListener("blur", () => (input.value === chosen.name && !panel.hidden ? collapse() : leave()));
   input.addEventListener("keydown", (event) => {
     const step = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
     if (step) {
@@ -140,10 +169,9 @@ async function open(explorer) {
       else activate(active?.[step] ?? (step.startsWith("next") ? list.firstElementChild : list.lastElementChild));
     } else if (event.key === "Enter") {
       if (active && !list.hidden) pick(active.textContent);
-    } else if (event.key === "Escape" && !list.hidden) {
-      input.value = chosen.name;
-      collapse();
-    } else return;
+      else leave();
+    } else if (event.key === "Escape" && (panel.hidden || !list.hidden)) pick(chosen.name);
+    else return;
     event.preventDefault();
   });
   list.addEventListener("pointerdown", (event) => event.preventDefault()); // the box keeps the focus
@@ -164,6 +192,7 @@ async function open(explorer) {
         return option;
       })
     );
+    panel.hidden = false;
     samples.parentElement.hidden = all.get(name).length < 2;
     kinds.replaceChildren(
       element("legend", {}, "How it is called"),
@@ -192,7 +221,7 @@ async function open(explorer) {
     const { sample, kind, places } = chosen;
     const { code } = sample.kinds.get(kind);
     const line = code && filled(code, places.map((at) => data.devices[at]));
-    const nodes = [verdict(found)];
+    const nodes = [verdict(found, because(found))];
     if (found.error) nodes.push(element("pre", {}, element("code", {}, `${found.error}: ${found.message}`)));
     if (found.id) {
       const page = new URL(`errors/${found.id.toLowerCase()}/`, SITE);
@@ -201,23 +230,36 @@ async function open(explorer) {
       if (found.lesson) further.push(", or see it happen in ", run());
       nodes.push(element("p", {}, ...further));
     }
-    if (found.missing) nodes.push(element("p", {}, found.missing));
-    for (const [number, { says, links }] of (found.why ?? []).entries()) {
-      if (!number) nodes.push(element("h2", {}, found.error ? "Why it is refused" : "Why it is allowed"), ...through(found));
-      nodes.push(element("p", {}, ...marked(says)));
-      const sources = links.map(([text, href]) => element("li", {}, element("a", { href }, element("code", {}, text))));
-      if (sources.length) nodes.push(element("ul", { class: "explorer__sources", "aria-label": "Source" }, ...sources));
-    }
-    if (line && !found.missing) {
-      nodes.push(element("h2", {}, "As Python"), element("pre", { class: "explorer__code" }, element("code", {}, line)));
-    }
+    if (line && !found.missing) nodes.push(element("pre", { class: "explorer__code" }, element("code", {}, line)));
     const share = [line && !found.missing && ["Copy this line", line], ["Copy a link", new URL(link, location).href]];
     const buttons = share.filter(Boolean).map(([text, copied]) => copier(text, copied));
     nodes.push(element("p", { class: "explorer__copy" }, ...buttons));
+    if (found.why) nodes.push(inside(found));
     panel.replaceChildren(...nodes);
     panel.dataset.outcome = found.ok ? "ok" : found.error ? "error" : "missing";
-    const why = (found.why ?? []).map(({ says }) => says).join(" ");
-    spoken.textContent = `${verdict(found).textContent} ${found.message ?? found.missing ?? ""} ${why}`.replaceAll("`", "");
+    spoken.textContent = `${nodes[0].textContent} ${found.message ?? ""}`;
+  }
+
+  /** In one line, why it runs or where the tensors are that do not go together. */
+  function because({ ok, missing, why }) {
+    if (missing) return missing;
+    if (ok) return RUNS[why[0]?.rule] ?? "";
+    const { sample, places } = chosen, groups = new Map();
+    places.forEach((at, tensor) => groups.set(at, [...(groups.get(at) ?? []), `\`${label(sample, tensor)}\``]));
+    if (groups.size === 1) return `All tensors are on ${data.devices[places[0]]}.`;
+    const [first, ...others] = [...groups].map(([at, names]) => [names, `on ${data.devices[at]}`]);
+    const parts = [`${joined(first[0])} ${first[0].length > 1 ? "are" : "is"} ${first[1]}`];
+    return `${[...parts, ...others.map(([names, on]) => `${joined(names)} ${on}`)].join(", ")}.`;
+  }
+
+  /** The reasons with their places in PyTorch's source, folded: they are for who works on PyTorch. */
+  function inside(found) {
+    const reasons = found.why.flatMap(({ says, links }) => {
+      const sources = links.map(([text, href]) => element("li", {}, element("a", { href }, element("code", {}, text))));
+      const list = element("ul", { class: "explorer__sources", "aria-label": "Source" }, ...sources);
+      return [element("p", {}, ...marked(says)), ...(sources.length ? [list] : [])];
+    });
+    return element("details", {}, element("summary", {}, "In PyTorch's source"), ...through(found), ...reasons);
   }
 
   /** Which operator refuses, if another than what is called: a message names the arguments of that one. */
@@ -279,8 +321,8 @@ function settled(all, wanted, before) {
     samples.find(({ kinds }) => kinds.has(asked)) ?? samples[0];
   const kind = sample.kinds.has(asked) ? asked : [...sample.kinds.keys()][0];
   const count = sample.shapes.length + (kind === "out");
-  // At first the last tensor is on the CPU: a mistake to learn from.
-  const fresh = Array.from({ length: count }, (_, at) => (count > 1 && at === count - 1 ? 0 : 1));
+  // At first the first tensor is on the CPU, as an input that was not moved is.
+  const fresh = Array.from({ length: count }, (_, at) => (count > 1 && at === 0 ? 0 : 1));
   const kept = wanted.places ?? (same ? before.places : []);
   const places = fresh.map((device, at) => kept[at] ?? device);
   return { name, sample, kind, places };
@@ -327,18 +369,21 @@ function matching(names, wanted) {
   return found.sort((one, other) => rank(one) - rank(other) || one.length - other.length);
 }
 
-function verdict(found) {
+function verdict({ error, missing, ok }, because) {
   const line = element("p", { class: "explorer__verdict" });
-  if (found.error) line.append(`Raises ${found.error}`);
-  else if (found.missing) line.append("Not recorded");
-  else if (!found.ok.length) line.append("Runs");
-  else {
-    line.append(found.ok.length > 1 ? "Runs. Results on " : "Runs. Result on ");
-    const each = found.ok.every((device) => device === found.ok[0]) ? [found.ok[0]] : found.ok;
+  const runs = ["Runs.", "Runs, result on"][ok?.length] ?? "Runs, results on";
+  const outcome = error ? "Fails:" : missing ? "Not recorded." : runs;
+  line.append(element("strong", {}, outcome), " ");
+  if (ok?.length) {
+    const each = ok.every((device) => device === ok[0]) ? [ok[0]] : ok;
     each.forEach((device, at) => line.append(...(at ? [", "] : []), chip(device)));
+    line.append(". ");
   }
+  line.append(...marked(because));
   return line;
 }
+
+const joined = (parts) => (parts.length > 1 ? `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}` : parts[0]);
 
 function copier(text, copied) {
   const button = element("button", { type: "button", class: "md-button" }, text);
@@ -367,7 +412,7 @@ function radio(name, value, text, checked, title, device) {
 const chip = (device) => element("span", { class: `explorer__chip ${colour(device)}` }, sign(device), device);
 const colour = (device) => device.replace(":", "-");
 const size = (shape) => `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`;
-const label = ({ names }, at) => names[at] || `tensor ${at + 1}`;
+const label = ({ names }, at) => (at < names.length ? names[at] || `tensor ${at + 1}` : "out");
 const cut = (text) => (text.length > 40 ? `${text.slice(0, 40)}…` : text);
 const filled = (code, devices) => code.replace(/\{\}/gu, () => (devices.length > 1 ? devices.shift() : devices[0]));
 const marked = (text) => text.split(/`([^`]+)`/u).map((piece, at) => (at % 2 ? element("code", {}, piece) : piece));

@@ -49,9 +49,5 @@ if (place) {
   suggest(place);
   const search = document.querySelector(".not-found__search");
   search.hidden = false;
-  search.querySelector("button").addEventListener("click", () => {
-    const toggle = document.getElementById("__search"); // on a phone, the field is not there before
-    if (!toggle.checked) toggle.click();
-    document.querySelector("[data-md-component=search-query]").focus();
-  });
+  search.querySelector("button").addEventListener("click", () => import("./search.js").then(({ searchFor }) => searchFor()));
 }

@@ -13,6 +13,7 @@ const SHARED = 8_000;
 const SHOWN = 800; // characters at the end of an unknown text that make another answer of it: the issue form has them
 const PAUSE = 15; // ms after a key before the text is read: keys that come at once are read once
 const SILENCE = 1_000; // ms without another diagnosis before a screen reader is told
+const READING = "Reading…"; // until what is known about errors is there
 const SITE = new URL("../", import.meta.url);
 
 const box = globalThis.document?.querySelector(".doctor textarea");
@@ -33,13 +34,20 @@ function attend(panel) {
 
   function diagnose() {
     const text = box.value;
-    if (text.trim() && !catalog) return load().then(diagnose, notLoaded);
+    if (text.trim() && !catalog) return wait();
     const diagnosis = text.trim() && explain(catalog, text);
     fold(isWhole && Boolean(diagnosis && (diagnosis.message || diagnosis.other)));
     const told = JSON.stringify([diagnosis, diagnosis.message ?? last(SHOWN, text)]);
     if (told === shown) return answered(); // what the reader has unfolded stays unfolded
     shown = told;
     show(diagnosis ? rendered(catalog, diagnosis, text) : [], diagnosis ? summary(catalog, diagnosis) : "");
+  }
+
+  function wait() {
+    if (!shown) result.replaceChildren(element("p", READING));
+    result.hidden = false;
+    spoken.textContent = READING;
+    return load().then(diagnose, notLoaded);
   }
 
   function notLoaded() {
@@ -157,6 +165,9 @@ function cut(kept) {
   return `Only the last ${kept.toLocaleString("en")} characters are kept: an error stands at the end.`;
 }
 
-const element = (tag, text) => Object.assign(document.createElement(tag), { textContent: text });
+function element(tag, text) {
+  return Object.assign(document.createElement(tag), { textContent: text });
+}
+
 const NOT_LOADED =
   "What is known about errors could not be loaded. Check your connection, then change the text or load the page again.";

@@ -2,12 +2,7 @@
 
 // Search looks when a key goes up; text pasted from a menu or on a phone comes without one.
 document.addEventListener("input", (event) => {
-  const query = event.target;
-  if (!query.matches("[data-md-component=search-query]")) return;
-  // To search, these signs say that a word must or must not be there; to whoever pastes a message they are part of it.
-  const [plain, caret] = [query.value.replace(/["+~^*]/gu, " "), query.selectionStart];
-  if (plain !== query.value) [query.value, query.selectionEnd] = [plain, caret];
-  query.dispatchEvent(new Event("keyup"));
+  if (event.target.matches("[data-md-component=search-query]")) event.target.dispatchEvent(new Event("keyup"));
 });
 
 // Made in the browser: a copy button for each code block, a landmark whose name must differ from the others', and a box
@@ -18,3 +13,17 @@ new MutationObserver(() => {
   );
   document.querySelectorAll(".md-typeset__scrollwrap:not([tabindex])").forEach((box) => (box.tabIndex = 0));
 }).observe(document.body, { childList: true, subtree: true });
+
+// Code that scrolls sideways is a stop of the Tab key. Material sees to that only where a pointer can hover, and takes it
+// away elsewhere.
+if (!matchMedia("(hover)").matches) {
+  const see = (records) => {
+    for (const { target } of records)
+      if (target.scrollWidth > target.clientWidth && !target.hasAttribute("tabindex")) target.tabIndex = 0;
+  };
+  const [sizes, marks] = [new ResizeObserver(see), new MutationObserver(see)];
+  for (const code of document.querySelectorAll("pre > code")) {
+    sizes.observe(code);
+    marks.observe(code, { attributeFilter: ["tabindex"] });
+  }
+}

@@ -3,7 +3,7 @@
 
 for (const table of document.querySelectorAll("article table:not([class])")) {
   const names = [...table.querySelectorAll("thead th")].map((name) => name.textContent.trim());
-  if (names.length < 3 || table.closest(".output-html")) continue;
+  if (names.length < 3 || table.closest(".output-html, .explorer-table")) continue;
   table.dataset.cards = "";
   // A browser takes what is no longer laid out as a table for none; the roles keep it one to a screen reader.
   const roles = { table: [table], rowgroup: table.querySelectorAll("thead, tbody"), row: table.rows };

@@ -79,7 +79,7 @@ def test_each_link_of_each_page_leads_to_a_file_and_an_id_of_the_site(tags, site
 
 def test_each_place_that_the_search_and_the_sitemap_name_is_there(site, wrong_with):
     home = site.folder / "index.html"
-    entries = [entry["location"] for entry in json.loads(site.read("search/search_index.json"))["docs"]]
+    entries = [entry["location"] for entry in json.loads(site.read("search/pages.json"))["docs"]]
     pages = re.findall("<loc>(.*?)</loc>", site.read("sitemap.xml"))
     assert entries and pages
     assert {why for address in entries + pages if (why := wrong_with(home, address))} == set()

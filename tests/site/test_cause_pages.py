@@ -144,7 +144,7 @@ def test_the_title_is_the_cause_in_plain_words_and_the_description_begins_with_i
 
 def test_the_sitemap_has_the_pages_and_the_search_leaves_them_to_entries_of_its_own(site):
     assert site.read("sitemap.xml").count(f"{ADDRESS}causes/") == len(CAUSES) + 1
-    entries = json.loads(site.read("search/search_index.json"))["docs"]
+    entries = json.loads(site.read("search/pages.json"))["docs"]
     assert not [entry for entry in entries if "#" in entry["location"] and entry["location"].startswith("causes/")]
 
 

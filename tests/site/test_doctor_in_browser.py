@@ -335,6 +335,20 @@ def test_what_is_known_about_errors_comes_after_the_page_or_with_the_first_text(
         assert early or order.index("catalog.json") > order.index("load")
 
 
+def test_the_box_says_at_once_that_it_is_reading(browser, address):
+    page = browser.new_page()
+    held = []
+    page.route("**/catalog.json", lambda route: held.append(route))
+    page.goto(address)
+    box = Box(page).paste(MESSAGE)
+    expect(box.result).to_have_text("Reading\N{HORIZONTAL ELLIPSIS}")
+    expect(page.get_by_role("status").filter(has_text="Reading")).to_have_count(1)
+    for route in held:
+        route.continue_()
+    expect(box.result).to_contain_text("SD001")
+    page.close()
+
+
 def test_without_the_catalog_one_sentence_says_so_and_the_next_text_tries_again(browser, address):
     page = browser.new_page()
     page.route("**/catalog.json", lambda route: route.abort())

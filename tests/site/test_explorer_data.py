@@ -162,7 +162,7 @@ def test_the_table_says_what_the_other_record_says(site, replayed):
             if len(answers) == 1:
                 compared += 1
                 assert ("fails" in cell, "runs" in cell) == (answers == {True}, answers == {False}), (name, cell)
-    assert compared > 60
+    assert compared > 50
 
 
 def alone(case, device):
@@ -176,7 +176,6 @@ def alone(case, device):
 
 
 FORMS = [
-    lambda case: case["kind"] == "call" and len(case["shapes"]) > 1 and set(case["placement"]) == {"cuda:0"},
     lambda case: alone(case, "cpu"),
     lambda case: (
         case["kind"] == "call"

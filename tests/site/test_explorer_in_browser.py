@@ -93,21 +93,21 @@ def test_devices_are_put_by_click_and_by_key(explorer):
     verdict = page.locator(".explorer__verdict")
     tensors = [page.get_by_role("group", name=name) for name in ("input", "weight", "bias")]
     tensors[0].get_by_role("radio", name="cuda:0").click()
-    expect(verdict).to_have_text("Runs. Result on cuda:0")
+    expect(verdict).to_have_text("Runs, result on cuda:0. All tensors are on one device.")
     tensors[1].get_by_role("radio", name="cuda:0").focus()
     page.keyboard.press("ArrowRight")
     expect(tensors[1].get_by_role("radio", name="cuda:1")).to_be_focused()
-    expect(verdict).to_have_text("Raises RuntimeError")
+    expect(verdict).to_have_text("Fails: input and bias are on cuda:0, weight on cuda:1.")
     page.keyboard.press("c")
     expect(tensors[1].get_by_role("radio", name="cpu")).to_be_checked()
     expect(tensors[1].get_by_role("radio", name="cpu")).to_be_focused()
     page.keyboard.press("0")
-    expect(verdict).to_have_text("Runs. Result on cuda:0")
+    expect(verdict).to_have_text("Runs, result on cuda:0. All tensors are on one device.")
     for tensor in tensors:
         tensor.get_by_role("radio", checked=True).focus()
         page.keyboard.press("1")
-    expect(verdict).to_have_text("Runs. Result on cuda:1")
-    expect(page.get_by_role("status").last).to_contain_text("Result on cuda:1")
+    expect(verdict).to_have_text("Runs, result on cuda:1. All tensors are on one device.")
+    expect(page.get_by_role("status").last).to_contain_text("result on cuda:1")
 
 
 def test_an_operator_is_found_by_typing_and_chosen_by_key(explorer):
@@ -134,6 +134,38 @@ def test_an_operator_is_found_by_typing_and_chosen_by_key(explorer):
     expect(box).to_have_value("masked_fill")
 
 
+@pytest.mark.parametrize("name", ["lstm", "x + y", "zzz"])
+def test_a_name_that_is_not_in_the_record_is_said_to_be_so_and_clears_the_answer(explorer, name):
+    page = explorer()
+    box, answer = page.get_by_role("combobox", name="Operator"), page.locator(".explorer__answer")
+    box.fill(name)
+    expect(answer).to_be_hidden()
+    for leave in ("Enter", "Tab"):
+        page.keyboard.press(leave)
+        expect(page.locator(".explorer__note")).to_contain_text(f"no operator named {name}.")
+        expect(answer).to_be_hidden()
+        expect(page.get_by_role("group", name="input")).to_have_count(0)
+        expect(box).to_have_value(name)
+    box.fill("matmul")
+    page.keyboard.press("Enter")
+    expect(page.locator(".explorer__note")).to_have_text("")
+    expect(answer).to_be_visible()
+
+
+def test_a_line_says_whether_it_runs_and_why_and_pytorchs_source_is_folded(explorer):
+    page = explorer("#op=nn.functional.conv2d")
+    first = page.locator(".explorer__answer > *").first
+    expect(first).to_have_text("Fails: input is on cpu, weight and bias on cuda:0.")
+    source = page.locator(".explorer__sources").first
+    expect(source).to_be_hidden()
+    page.get_by_text("In PyTorch's source").click()
+    expect(source).to_be_visible()
+
+
+def test_on_a_phone_the_page_is_at_most_3500_pixels_high(explorer):
+    assert explorer().evaluate("document.documentElement.scrollHeight") <= 3_500
+
+
 def test_a_choice_is_a_link_and_the_link_is_the_choice(explorer):
     page = explorer()
     page.get_by_role("radio", name="out=").click()
@@ -155,11 +187,11 @@ def test_a_choice_is_a_link_and_the_link_is_the_choice(explorer):
         told.append((example.inner_text(), again.locator(".explorer__verdict").text_content()))
         expect(again.locator(".explorer__note")).to_have_text("")
     assert told == [
-        ("a batch left on the CPU", "Raises RuntimeError"),
-        ("a number on the CPU", "Runs. Result on cuda:0"),
-        ("an index on the CPU", "Runs. Result on cuda:0"),
-        ("out= elsewhere", "Raises RuntimeError"),
-        ("two GPUs", "Raises RuntimeError"),
+        ("a batch left on the CPU", "Fails: input is on cpu, weight and bias on cuda:0."),
+        ("a number on the CPU", "Runs, result on cuda:0. A tensor with 0 dimensions on the CPU counts as a number."),
+        ("an index on the CPU", "Runs, result on cuda:0. Indices may stay on the CPU."),
+        ("out= elsewhere", "Fails: input and other are on cuda:0, out on cpu."),
+        ("two GPUs", "Fails: tensors[0] is on cuda:0, tensors[1] on cuda:1."),
     ]
 
 

@@ -1,6 +1,7 @@
 """What a finger has to hit and an eye has to see: copy buttons, rows, and tables, on a phone and on a laptop."""
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 from tests.site.pasted import BARE, NUMPY, TRACEBACK
 
@@ -87,3 +88,14 @@ def test_a_phone_shows_a_wide_table_as_cards_with_each_columns_name_and_it_stays
     assert page.get_by_role("table").first.get_by_role("columnheader").count() == len(names)
     page.set_viewport_size({"width": LAPTOP, "height": 800})
     assert table.evaluate("table => getComputedStyle(table).display") != "block"
+
+
+def test_code_that_scrolls_is_a_stop_of_the_tab_key_where_nothing_can_hover(visit, lessons):
+    page = visit(lessons[0], PHONE, has_touch=True, is_mobile=True)
+    rule = {"runOnly": {"type": "rule", "values": ["scrollable-region-focusable"]}}
+    page.evaluate("document.querySelectorAll('details').forEach((details) => (details.open = true))")
+    page.mouse.wheel(0, 5_000)  # Material takes the stop away from what comes into view
+    page.wait_for_timeout(500)
+    assert page.evaluate("[...document.querySelectorAll('pre > code')].some((it) => it.scrollWidth > it.clientWidth)")
+    found = Axe().run(page, options=rule)
+    assert found.violations_count == 0, found.generate_report()

@@ -19,7 +19,7 @@ TAKEN = {
     "navigation.py": {"Page"},
     "notebook_page.py": {"get_toc"},
     "notebooks.py": {"File"},
-    "search_on_demand.py": {"get_plugin_logger"},
+    "search_worker.py": {"get_plugin_logger"},
 }
 
 

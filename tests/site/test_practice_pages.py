@@ -114,7 +114,7 @@ def test_axe_finds_nothing_where_some_are_solved(visit, address, width):
 def test_on_a_laptop_the_notebooks_are_columns_beside_each_other(visit):
     page = visit("practice/")
     boxes = [part.bounding_box() for part in page.locator(".puzzle-group").all()]
-    assert len({box["y"] for box in boxes}) == 1
+    assert len({box["x"] for box in boxes}) >= 3
     page.set_viewport_size({"width": PHONE, "height": 800})
     boxes = [part.bounding_box() for part in page.locator(".puzzle-group").all()]
     assert len({box["x"] for box in boxes}) == 1

@@ -117,6 +117,6 @@ def test_a_message_in_a_search_result_is_not_cut(visit):
     page = visit()
     page.keyboard.press("f")
     page.keyboard.type("run tests without gpu")
-    code = page.locator(".md-search-result pre > code:visible").first
-    code.wait_for()
-    assert code.evaluate("code => code.scrollWidth <= code.clientWidth")
+    page.locator(".md-search-result__article").first.wait_for()
+    parts = page.locator(".md-search-result__article, .md-search-result__article :is(h1, p)").all()
+    assert all(part.evaluate("part => part.scrollWidth <= part.clientWidth") for part in parts)

@@ -151,7 +151,7 @@ def test_colab_and_download_stand_below_the_first_cell(built, article):
 
 
 def test_search_holds_each_cell_once_by_section_without_tags_and_marks(built):
-    entries = json.loads(built.read("search/search_index.json"))["docs"]
+    entries = json.loads(built.read("search/pages.json"))["docs"]
     texts = {entry["location"].removeprefix("notebooks/01-a/"): entry for entry in entries}
     assert {"", "#fix-mat1-not-mat2", "#fix-mat1-not-mat2-1", "#a-part"} <= texts.keys()
     everything = json.dumps(entries)

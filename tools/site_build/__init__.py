@@ -42,7 +42,7 @@ from site_build.rendering import render_notebook
 from site_build.repository import in_colab, leading_here, published_address, repository
 from site_build.search_engines import structured_data
 from site_build.search_entries import finish_search
-from site_build.search_on_demand import load_search_on_demand, order_search
+from site_build.search_worker import put_search_in_place
 from site_build.served import begin_build, is_recalled, remember, render_if_changed
 from site_build.templating import TEMPLATES
 from site_build.unpublished import LOCAL, is_unpublished, settled, settled_page
@@ -187,8 +187,7 @@ def on_post_template(output_content: str, template_name: str, config: MkDocsConf
 def on_post_build(config: MkDocsConfig) -> None:
     index = Path(config.site_dir, "search/search_index.json")
     finish_search(index, has_error_index(config), project(config) / "notebooks")
-    load_search_on_demand(Path(config.site_dir))
-    order_search(Path(config.site_dir), Path(config.docs_dir, "assets/search-order.js"))
+    put_search_in_place(Path(config.site_dir), Path(config.docs_dir, "assets/search-worker.js"))
     clear_downloads(Path(config.site_dir))
     for file in (index, *Path(config.site_dir).glob("notebooks/*/*.ipynb")):
         text = settled(file.read_text(encoding="utf-8"), config.extra["upstream"], config.repo_url)

@@ -44,11 +44,10 @@ COMMON = {
 _CPU, _FIRST, _SECOND = range(len(DEVICES))
 _HEADINGS = (
     "Operator",
-    "All on `cuda:0`",
-    "One on the CPU",
-    "A number on the CPU",
+    "One on `cpu`",
+    "A number on `cpu`",
     "One on `cuda:1`",
-    "`out=` on the CPU",
+    "`out=` on `cpu`",
 )
 
 
@@ -106,7 +105,6 @@ def row(tables: list[dict[str, Any]]) -> list[dict[str, Any]]:
     out = next((table for table in tables if table["kind"] == "out" and table["sample"] == whole["sample"]), None)
     count = len(whole["shapes"])
     return [
-        {"": _answer(whole, [_FIRST] * count)},
         {_name(whole, at): _answer(whole, _moved(count, at, _CPU)) for at in range(count)},
         {
             _name(number, at): _answer(number, _moved(len(number["shapes"]), at, _CPU))

@@ -1,8 +1,8 @@
 """The search's knowledge of each page, beside its text: what people call it, its messages, and how common they are.
 
 Material's plugin indexes the pages' own text. The pages of errors and causes are kept out of that, because their prose
-quotes other messages; each has one entry here.
-docs/assets/search-order.js reads these keys, which are ours:
+quotes other messages; each has one entry here. All of it goes into search/pages.json, with the words of
+search_topics.toml that stand for one another, and docs/assets/search-worker.js reads it. These keys are ours:
 
     names   what people call the page (search_topics.toml; for a notebook, the `tags` in the notebook's metadata)
     said    messages that the page is about: all wordings of an error page's, the error below a lesson's name
@@ -36,12 +36,14 @@ _KINDS = {
 
 
 def finish_search(index: Path, error_index: bool, notebooks: Path) -> None:
-    """Complete the index that Material's plugin has written."""
+    """Complete the index that Material's plugin has written, in a file of our own; Material's keeps no entry."""
     data = json.loads(index.read_text(encoding="utf-8"))
     if error_index:
         data["docs"] += [_message(message) for message in load().messages.values()]
         data["docs"] += [_cause(cause) for cause in load().causes.values() if _has_page(cause, index.parents[1])]
         data["docs"] += _claims()
+    for entry in data["docs"]:
+        entry["text"] = " ".join(re.sub(r"<[^>]*>", " ", entry["text"]).split())  # the signs of HTML stay escaped
     names, said = topics(notebooks), _first_errors(notebooks)
     for entry in data["docs"]:
         place = entry["location"]
@@ -54,7 +56,12 @@ def finish_search(index: Path, error_index: bool, notebooks: Path) -> None:
             name for cause in load().causes.values() if place == f"notebooks/{cause.lesson}/" for name in _called(cause)
         ]:
             entry["about"] = taught
-    index.write_text(json.dumps(data, separators=(",", ":")), encoding="utf-8")
+    _write(index.with_name("pages.json"), _data("search_topics.toml")["words"] | {"docs": data["docs"]})
+    _write(index, data | {"docs": []})
+
+
+def _write(file: Path, data: dict[str, Any]) -> None:
+    file.write_text(json.dumps(data, separators=(",", ":")), encoding="utf-8")
 
 
 def _message(message: Message) -> dict[str, Any]:
@@ -127,7 +134,7 @@ def topics(notebooks: Path) -> dict[str, list[str]]:
         f"notebooks/{path.stem}/": json.loads(path.read_text("utf-8"))["metadata"].get("tags", [])
         for path in sorted(notebooks.glob("*.ipynb"))
     }
-    pages = {place: names for place, names in _data("search_topics.toml").items() if place != "causes"}
+    pages = {place: names for place, names in _data("search_topics.toml").items() if place.endswith("/")}
     return pages | tags
 
 
