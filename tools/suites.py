@@ -21,7 +21,6 @@ import tomllib
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import results
@@ -49,8 +48,8 @@ class Suite:
     left_out: str = ""
     options: tuple[str, ...] = ()
     installed: bool = False
-    environment: Mapping[str, str] = MappingProxyType({})
-    for_a_gpu: Mapping[str, str] = MappingProxyType({})
+    environment: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    for_a_gpu: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 SUITES = {

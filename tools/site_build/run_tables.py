@@ -150,7 +150,7 @@ class Runs:
         ]
         for ability, says in _ABILITIES.items():
             rows.append([says, *("yes" if rival["can"][ability] else "no" for rival in rivals.values())])
-        return _table(["", *(f"`{name}`" if name != "mocks" else name for name in rivals)], rows, numbers=())
+        return _table(["", *rivals], rows, numbers=())
 
     def compared_with(self) -> str:
         """Say which versions were compared, and when."""
