@@ -74,6 +74,7 @@ verify: .venv/.everything ## run the notebooks on simulated GPUs and write resul
 test-errors: .venv-torch-$(VERSION)/.everything # each error of the lessons against PyTorch's CUDA build, and samedevice run --gpus real on it (no GPU needed)
 	@tools/record/record.sh .venv-torch-$(VERSION)/bin/python -m record.lessons
 	@tools/record/record.sh .venv-torch-$(VERSION)/bin/python -m pytest tests/command_line/test_on_cuda.py
+	@tools/record/record.sh .venv-torch-$(VERSION)/bin/python -m pytest -m slow tests/maintenance/test_gpu_job.py
 
 test-colab: .venv/.everything .venv-colab/.everything # the lessons as Colab runs them, with its versions
 	@.venv/bin/python tools/colab.py
