@@ -14,6 +14,7 @@ import json
 import os
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import tempfile
 import time
@@ -179,7 +180,12 @@ def run(
     # Their own options (coverage and the like) need plugins that are not here.
     usual = ["-o", "addopts=", "-p", "no:cacheprovider", "-q", "-n", "2", "--dist", "loadfile", "--timeout", "180"]
     usual += ["--continue-on-collection-errors", "-p", "used_gpu"]
-    paths = ("--pyargs", *suite.paths) if suite.installed else suite.paths
+    paths = suite.paths
+    if suite.installed:  # this environment is below our own conftest.py and pytest options
+        packages = sysconfig.get_path("platlib")
+        (folder / "pytest.ini").write_text("[pytest]\n", "utf-8")
+        usual += ["-c", str(folder / "pytest.ini"), f"--rootdir={packages}", f"--confcutdir={packages}"]
+        paths = ("--pyargs", *paths)
     with report.with_suffix(".txt").open("w", encoding="utf-8") as log:
         subprocess.run(
             [sys.executable, "-m", "pytest", *usual, f"--junitxml={report}", *options, *suite.options, *paths],
