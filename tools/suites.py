@@ -9,6 +9,7 @@ then this exits with 1. One package only: `tools/suites.py skorch`.
 
 import argparse
 import dataclasses
+import datetime
 import importlib.metadata
 import json
 import os
@@ -141,6 +142,7 @@ def measure(name: str, suite: Suite, found: list[dict[str, Any]], scratch: Path)
     only = [test for test, outcome in simulated.items() if outcome == "failed" and plain.get(test) != "failed"]
     return {
         "version": version,
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "paths": [*suite.paths, *suite.options],
         "left_out": suite.left_out,
         "tests": len(simulated),
