@@ -192,7 +192,7 @@ def run(
         subprocess.run(
             [sys.executable, "-m", "pytest", *usual, f"--junitxml={report}", *options, *suite.options, *paths],
             cwd=folder,
-            env=os.environ | {"PYTHONPATH": str(FOLDER), "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"} | environment,
+            env=os.environ | {"PYTHONPATH": str(FOLDER), "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", **environment},
             stdout=log,
             stderr=subprocess.STDOUT,
             check=False,
