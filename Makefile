@@ -31,7 +31,7 @@ endif
 .DELETE_ON_ERROR:
 # Reached through two patterns, it would be removed as a mere step on the way.
 .PRECIOUS: %/bin/pip
-.PHONY: help site test test-rest test-weekly check build install notebooks test-gpu verify test-errors test-colab test-torch test-clients test-suites test-mutation doctor test-robustness bench record pictures wheel test-wheel test-dist repository
+.PHONY: help site test test-rest test-weekly check build install notebooks test-gpu verify test-errors test-colab test-torch test-clients test-suites test-mutation doctor test-robustness comparison bench record pictures wheel test-wheel test-dist repository
 
 help: ## say what the commands for every day do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
@@ -39,7 +39,6 @@ help: ## say what the commands for every day do
 
 site: .venv/.site ## build the site and serve it on http://127.0.0.1:8000, rebuilt as you edit
 	@.venv/bin/python -c 'import socket; socket.create_server(("127.0.0.1", 8000)).close()' 2>/dev/null || { echo "Port 8000 is taken: stop what uses it (another make site?), then try again." >&2; exit 2; }
-	@.venv/bin/python tools/repository.py --check
 	@echo "The site will be on http://127.0.0.1:8000 (Ctrl+C stops it)."
 	@.venv/bin/mkdocs serve --dev-addr 127.0.0.1:8000
 
@@ -78,6 +77,7 @@ verify: .venv/.everything ## run the notebooks on simulated GPUs and write resul
 test-errors: .venv-torch-$(VERSION)/.everything # each error of the lessons against PyTorch's CUDA build, and samedevice run --gpus real on it (no GPU needed)
 	@tools/record/record.sh .venv-torch-$(VERSION)/bin/python -m record.lessons
 	@tools/record/record.sh .venv-torch-$(VERSION)/bin/python -m pytest tests/command_line/test_on_cuda.py
+	@tools/record/record.sh .venv-torch-$(VERSION)/bin/python -m pytest -m slow tests/maintenance/test_gpu_job.py
 
 test-colab: .venv/.everything .venv-colab/.everything # the lessons as Colab runs them, with its versions
 	@.venv/bin/python tools/colab.py
@@ -102,6 +102,9 @@ doctor: .venv/.everything # how often the doctor is right, live and of pastes; w
 
 test-robustness: .venv/.everything # 10,000 random programs on simulated GPUs, and 20,000 steps of training; writes results/robustness.json
 	@OMP_NUM_THREADS=1 .venv/bin/python tools/robustness.py
+
+comparison: .venv/.everything # what else makes device errors show without a GPU, asked the same questions; writes results/comparison.json
+	@PYTHONPATH=tools .venv/bin/python -W ignore -m comparison
 
 bench: .venv/.everything # what a simulated GPU costs beside plain CPU tensors; writes results/bench.json (a minute)
 	@OMP_NUM_THREADS=1 .venv/bin/python tools/bench.py

@@ -106,8 +106,8 @@ def messages(cell: NotebookNode) -> list[tuple[NotebookNode, str]]:
 def corrupted(text: str) -> str:
     """The text with the GPU it names last replaced by the other, else the CPU by a GPU, else its last character."""
     for pattern in (r"\bcuda:[01]\b", r"\bcpu\b", r"\S"):
-        *_, last = [None, *re.finditer(pattern, text)]
-        if last:
+        if found := list(re.finditer(pattern, text)):
+            last = found[-1]
             return text[: last.start()] + ANOTHER.get(last[0], "x") + text[last.end() :]
     return text + "x"
 

@@ -59,8 +59,10 @@ def main() -> int:
             answers.append(answer(program))
             if answers[-1].kind == "one":
                 after.append(with_the_change(program, answers[-1], Path(folder)))
-            print(f"\r{number} of {len(programs)} programs", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
+            if sys.stderr.isatty():
+                print(f"\r{number} of {len(programs)} programs", end="", file=sys.stderr, flush=True)
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
     counted = figures(answers)
     results.write("pastes", counted | {"one": counted["one"] | of_the_changes(after)})
     return 0

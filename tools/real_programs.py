@@ -40,8 +40,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         for number, program in enumerate(programs, 1):
             judgements.append(judged(program, Path(folder)))
-            print(f"\r{number} of {len(programs)} programs", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
+            if sys.stderr.isatty():
+                print(f"\r{number} of {len(programs)} programs", end="", file=sys.stderr, flush=True)
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
     right = {name: sum(getattr(judgement, name) for judgement in judgements) for name in ("culprit", "cause", "fix")}
     results.write("doctor", {"programs": len(programs), "right": right})
     return 0

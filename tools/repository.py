@@ -5,9 +5,9 @@ pyproject.toml says what to look for; its forms are https://github.com/OWNER/NAM
 notebook's first cell), OWNER.github.io/NAME, where the site is served, and the README's `cd NAME`. A fork does not need
 this: its site takes its address from GitHub or from git (tools/site_build/repository.py), and its code is upstream's.
 
-`python3 tools/repository.py --check` says in one line what is still to be done, or, on GitHub, whose address this is:
-`make site` and CI begin with it. `--release` fails if the address is another's, because a package that was published
-from here would lead its readers to somebody else's site and code.
+`python3 tools/repository.py --check` says in one line, on GitHub, what is still to be done, or whose address this is:
+CI begins with it. A clone elsewhere is told nothing, because its reader may be anybody. `--release` fails if the
+address is another's, because a package that was published from here would lead its readers to somebody else's site.
 """
 
 import json
@@ -49,17 +49,17 @@ def held(root: Path) -> tuple[str, str]:
 def what_to_know(ours: tuple[str, str], running: str | None, fork: bool) -> str:
     """Return one sentence, or "". RUNNING is the repository whose workflow this is; GitHub ignores case."""
     upstream = "/".join(ours)
-    if ours[0] == PLACEHOLDER:
-        return f"Run {command(running)} once, so that Colab and the links work."
     if running is None or running.lower() == upstream.lower():
         return ""
+    if ours[0] == PLACEHOLDER:
+        return f"Run {command(running)} once, so that Colab and the links work."
     if fork:
         return f"This is the fork {running}: the site's address and links are its own, the package is {upstream}'s."
     return f"This is {running}, but the package and Colab lead to {upstream}: run {command(running)} if it moved."
 
 
-def command(repository: str | None) -> str:
-    return f"`make repository URL=https://github.com/{repository or 'OWNER/NAME'}`"
+def command(repository: str) -> str:
+    return f"`make repository URL=https://github.com/{repository}`"
 
 
 def is_fork() -> bool:

@@ -1,22 +1,27 @@
 """Run public test suites, unchanged, on a simulated GPU; print a table and write it to results/suites.json.
 
-Each package's tests come from its own sdist on PyPI, of the version that tests/clients/requirements.txt pins. They run
-twice in the environment of `make test-suites`: as on any machine without a GPU, and with `--simulate-cuda 1`. A test
-that fails only the second time has found a fault in the package or in its test (tests/suites/found.toml says which line
-and why), or it is ours: then this exits with 1. One package only: `tools/suites.py skorch`.
+Each package's tests come from its own sdist on PyPI, of the version that tests/clients/requirements.txt pins, or from
+the installed package, where an sdist would have to be compiled. They run twice in the environment of
+`make test-suites`: as on any machine without a GPU, and with `--simulate-cuda 1`. A test that fails only the second
+time has found a fault in the package or in its test (tests/suites/found.toml says which line and why), or it is ours:
+then this exits with 1. One package only: `tools/suites.py skorch`.
 """
 
 import argparse
 import dataclasses
+import datetime
 import importlib.metadata
+import json
 import os
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import tempfile
 import time
 import tomllib
 import xml.etree.ElementTree as ET
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +35,23 @@ DOWNLOADS = Path(sys.prefix) / "suites"
 
 @dataclasses.dataclass(frozen=True)
 class Suite:
-    """The tests of a package that are run, as paths and options of pytest, and those that are left out."""
+    """The tests of a package that are run, and those that are left out.
+
+    Attributes:
+        paths: files and folders of its sdist, or modules of the installed package.
+        left_out: what is not run, and why.
+        options: options of pytest.
+        installed: the tests are in the installed package.
+        environment: variables that its tests read.
+        for_a_gpu: those that have them use the GPU.
+    """
 
     paths: tuple[str, ...]
     left_out: str = ""
     options: tuple[str, ...] = ()
+    installed: bool = False
+    environment: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    for_a_gpu: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 SUITES = {
@@ -49,6 +66,30 @@ SUITES = {
         ("tests/ignite/engine", "tests/ignite/metrics/regression", "tests/ignite/handlers/test_ema_handler.py"),
         "other folders, for time; the marker distributed: NCCL is not simulated",
         ("-m", "not distributed"),
+    ),
+    "scikit-learn": Suite(
+        (
+            "sklearn.utils.tests.test_array_api",
+            "sklearn.preprocessing.tests.test_data",
+            "sklearn.linear_model.tests.test_ridge",
+        ),
+        "other files, for time; tests of other array libraries",
+        ("-k", "torch"),
+        installed=True,
+        environment={"SCIPY_ARRAY_API": "1"},
+    ),
+    "scipy": Suite(
+        (
+            "scipy.cluster.tests.test_vq",
+            "scipy.cluster.tests.test_hierarchy",
+            "scipy.special.tests.test_logsumexp",
+            "scipy.fft.tests.test_basic",
+            "scipy.integrate.tests.test_tanhsinh",
+        ),
+        "other files, for time; other array libraries",
+        installed=True,
+        environment={"SCIPY_ARRAY_API": '["torch"]'},
+        for_a_gpu={"SCIPY_DEVICE": "cuda"},
     ),
     "skorch": Suite(
         ("skorch/tests",), "what downloads", ("--ignore=skorch/tests/llm", "--ignore=skorch/tests/test_hf.py")
@@ -73,8 +114,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         packages = {name: measure(name, SUITES[name], found, Path(scratch)) for name in chosen}
     print_table(packages)
-    if len(chosen) == len(SUITES):
-        results.write("suites", {"packages": packages})
+    # What was measured of the others before stays, if torch is the same.
+    before = json.loads((results.FOLDER / "suites.json").read_text("utf-8"))
+    others = before["packages"] if before["torch"] == importlib.metadata.version("torch") else {}
+    results.write(
+        "suites", {"packages": {name: (others | packages)[name] for name in SUITES if name in others | packages}}
+    )
     ours = sum(len(package["ours"]) for package in packages.values())
     for package in packages.values():
         for test in package["ours"]:
@@ -85,9 +130,11 @@ def main() -> None:
 def measure(name: str, suite: Suite, found: list[dict[str, Any]], scratch: Path) -> dict[str, Any]:
     """Return the counts of one package's tests, without and with a simulated GPU."""
     version = importlib.metadata.version(name)
-    folder = unpacked(name, version, scratch)
-    plain, _, _ = run(folder, suite, DOWNLOADS / f"{name}-cpu.xml", "-p", "no:samedevice")
-    simulated, used, seconds = run(folder, suite, DOWNLOADS / f"{name}-simulated.xml", "--simulate-cuda", "1")
+    folder = scratch if suite.installed else unpacked(name, version, scratch)
+    plain, _, _ = run(folder, suite, suite.environment, DOWNLOADS / f"{name}-cpu.xml", "-p", "no:samedevice")
+    on_gpu = {**suite.environment, **suite.for_a_gpu}
+    report = DOWNLOADS / f"{name}-simulated.xml"
+    simulated, used, seconds = run(folder, suite, on_gpu, report, "--simulate-cuda", "1")
     bugs = {test: bug for bug in found if bug["package"] == name for test in bug["tests"]}
     # A test that is gone with the simulation failed, too.
     lost = dict.fromkeys((test for test, outcome in plain.items() if outcome == "passed"), "failed")
@@ -95,6 +142,7 @@ def measure(name: str, suite: Suite, found: list[dict[str, Any]], scratch: Path)
     only = [test for test, outcome in simulated.items() if outcome == "failed" and plain.get(test) != "failed"]
     return {
         "version": version,
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "paths": [*suite.paths, *suite.options],
         "left_out": suite.left_out,
         "tests": len(simulated),
@@ -125,18 +173,26 @@ def unpacked(name: str, version: str, scratch: Path) -> Path:
     return scratch / found.name.removesuffix(".tar.gz")
 
 
-def run(folder: Path, suite: Suite, report: Path, *options: str) -> tuple[dict[str, str], set[str], float]:
+def run(
+    folder: Path, suite: Suite, environment: Mapping[str, str], report: Path, *options: str
+) -> tuple[dict[str, str], set[str], float]:
     """Return each test's outcome, the tests that used a GPU, and the seconds that pytest took."""
     report.unlink(missing_ok=True)
     start = time.monotonic()
     # Their own options (coverage and the like) need plugins that are not here.
     usual = ["-o", "addopts=", "-p", "no:cacheprovider", "-q", "-n", "2", "--dist", "loadfile", "--timeout", "180"]
     usual += ["--continue-on-collection-errors", "-p", "used_gpu"]
+    paths = suite.paths
+    if suite.installed:  # this environment is below our own conftest.py and pytest options
+        packages = sysconfig.get_path("platlib")
+        (folder / "pytest.ini").write_text("[pytest]\n", "utf-8")
+        usual += ["-c", str(folder / "pytest.ini"), f"--rootdir={packages}", f"--confcutdir={packages}"]
+        paths = ("--pyargs", *paths)
     with report.with_suffix(".txt").open("w", encoding="utf-8") as log:
         subprocess.run(
-            [sys.executable, "-m", "pytest", *usual, f"--junitxml={report}", *options, *suite.options, *suite.paths],
+            [sys.executable, "-m", "pytest", *usual, f"--junitxml={report}", *options, *suite.options, *paths],
             cwd=folder,
-            env=os.environ | {"PYTHONPATH": str(FOLDER), "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"},
+            env=os.environ | {"PYTHONPATH": str(FOLDER), "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", **environment},
             stdout=log,
             stderr=subprocess.STDOUT,
             check=False,

@@ -10,6 +10,7 @@ Run as a script, this file is the process that is forked.
 
 import atexit
 import gc
+import importlib
 import json
 import os
 import runpy
@@ -129,10 +130,8 @@ def serve() -> None:
     """Answer each line of standard input: with a new process, or with how one ended."""
     gc.disable()
     os.environ["JPY_PARENT_PID"] = str(os.getpid())  # with which its kernels end: ipykernel reads it as it is imported
-    import ipykernel.kernelapp
-    import torch.distributed.tensor  # which torch imports at a process's first tensor of a subclass
-
-    assert ipykernel.kernelapp and torch
+    importlib.import_module("ipykernel.kernelapp")
+    importlib.import_module("torch.distributed.tensor")  # torch imports it at a process's first tensor of a subclass
     gc.freeze()  # a million objects that each collection in a fork would look at, and copy
     gc.enable()
     for line in sys.stdin:

@@ -1,5 +1,6 @@
 """action.yml: its steps, run as they stand in an environment of their own, find a device error in somebody's tests."""
 
+import json
 import os
 import re
 import shutil
@@ -71,9 +72,38 @@ def test_its_steps_find_the_error_and_annotate_its_line(checkout, environment, t
     assert re.search(r"^::error file=test_net\.py,line=9,title=SD002%3A .*register_buffer", found.stdout, re.M)
     fixed = TEST.replace("self.scale = torch.ones(3)", 'self.register_buffer("scale", torch.ones(3), persistent=False)')
     (tmp_path / "test_net.py").write_text(fixed, "utf-8")
-    passed = run(tests, {"gpus": "1", "arguments": "-q test_net.py"}, checkout, environment, tmp_path)
+    arguments = '-q test_net.py -k "step and not nothing"'
+    passed = run(tests, {"gpus": "1", "arguments": arguments}, checkout, environment, tmp_path)
     assert passed.returncode == 0, passed.stdout
-    assert "::error" not in passed.stdout
+    assert "1 passed" in passed.stdout and "::error" not in passed.stdout
+
+
+@pytest.fixture(scope="module")
+def pytest_alone(tmp_path_factory):
+    """Stand in for pytest: it prints what it was given."""
+    folder = tmp_path_factory.mktemp("pytest_alone")
+    (folder / "pytest.py").write_text(
+        "import json\n\ndef main(arguments):\n    print(json.dumps(arguments))\n", "utf-8"
+    )
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("", []),
+        ('tests -k "a and b"', ["tests", "-k", "a and b"]),
+        ("-k 'not slow' tests/test_*.py", ["-k", "not slow", "tests/test_*.py"]),
+        ("tests\n--maxfail=1\n", ["tests", "--maxfail=1"]),
+        ("$(touch found) `touch found`; touch found", ["$(touch", "found)", "`touch", "found`;", "touch", "found"]),
+    ],
+)
+def test_pytest_gets_the_callers_words_and_bash_runs_none(arguments, words, checkout, environment, pytest_alone):
+    _, step = ACTION["runs"]["steps"]
+    (pytest_alone / "test_one.py").touch()  # which a `*` of bash's would find
+    got = run(step, {"gpus": "2", "arguments": arguments}, checkout, environment, pytest_alone)
+    assert json.loads(got.stdout) == ["--simulate-cuda", "2", *words], got.stderr
+    assert not (pytest_alone / "found").exists()
 
 
 def test_what_a_caller_gives_is_never_part_of_a_commands_text():

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-LINKING = ["README.md", "CONTRIBUTING.md", "MAINTAINING.md", "AGENTS.md"]
+LINKING = ["README.md", "CONTRIBUTING.md", "MAINTAINING.md", "AGENTS.md", "CODE_OF_CONDUCT.md"]
 PAGES = ["README.md", "docs/find-the-tensor.md", "docs/simulated-cuda.md"]
 
 
@@ -24,6 +24,10 @@ def test_each_example_prints_what_is_shown(page, tmp_path):
         program.write_text(example, "utf-8")
         run = subprocess.run([sys.executable, program], capture_output=True, text=True)
         assert (run.stdout.replace(f"{tmp_path}/", "").rstrip(), run.returncode) == (output.rstrip(), 0), run.stderr
+
+
+def test_the_readme_is_read_in_three_minutes():
+    assert len((ROOT / "README.md").read_text("utf-8").split()) <= 700
 
 
 @pytest.mark.parametrize("page", LINKING)

@@ -66,7 +66,7 @@ def test_its_metadata_has_one_address_the_readme_and_no_torch_that_nobody_asked_
     raw = repository.replace("github.com", "raw.githubusercontent.com")
     shown = {link for link in links if link.startswith(raw)}
     assert shown == {f"{raw}/main/{path}" for path in re.findall(r"!\[[^\]]*\]\(([^)]*)\)", readme)}
-    assert f"{repository}/blob/main/docs/simulated-cuda.md" in links
+    assert f"{repository}/blob/main/MAINTAINING.md" in links
     assert f"{repository}/tree/main/notebooks/" in links
     assert re.sub(rf"\]\((?:{repository}/(?:blob|tree)|{raw})/main/", "](", page) == readme
 

@@ -46,6 +46,11 @@ def _split(path: Path) -> tuple[types.CodeType, list[str]]:
     return code, ["\n".join(lines[first - 1 : last]) for first, last in ends.items()]
 
 
+def definitions(family: str) -> types.CodeType:
+    """Return what the questions of a family find defined, as code to be executed."""
+    return _split(FOLDER / f"{family}.py")[0]
+
+
 def ask(family: str, question: str) -> dict[str, Any]:
     """Return the answer to one question: {"ok": what it gives} or {"error": type, "message": text}."""
     torch.cuda.init()
@@ -57,7 +62,7 @@ def ask(family: str, question: str) -> dict[str, Any]:
     scope |= {"torch": torch, "nn": torch.nn, "F": torch.nn.functional}
     for name, device in (("g", "cuda:0"), ("c", "cpu"), ("h", "cuda:1")):
         scope[name] = _ones(device)
-    exec(_split(FOLDER / f"{family}.py")[0], scope)
+    exec(definitions(family), scope)
     if "compiled" in scope:
         sys.modules[family] = module  # torch.compile of 2.11 imports it, to read what a function names
     block: Any = ast.parse(question)

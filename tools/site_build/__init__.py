@@ -7,6 +7,7 @@ programs read beside the pages. Each step is a module of one idea, which says at
 
 import gc
 import json
+import logging
 import re
 from importlib import resources
 from pathlib import Path
@@ -74,6 +75,8 @@ _navigation: Navigation | None = None
 def on_startup(command: str, **_: Any) -> None:
     global _serving
     _serving = command == "serve"
+    # Of each lesson it would say in a line that it has been copied.
+    logging.getLogger("mkdocs.plugins.mkdocs_jupyter").setLevel(logging.WARNING)
     # A parsed page is many small objects, among which Python would look for garbage a thousand times.
     gc.set_threshold(100_000)
 

@@ -16,6 +16,20 @@ from site_build.build_error import BuildError
 from site_build.escaping import escaped
 from site_build.figures import written
 
+# What a rival can do, and what the table calls it.
+_ABILITIES = {
+    "computes_values": "Computes values",
+    "calls_it_cuda": "The device is `cuda:0`",
+    "takes_a_module": "Takes a module that exists",
+    "refuses_a_batch_on_the_cpu": "Its layer refuses a batch on the CPU",
+    "trains": "A step of training changes weights",
+    "runs_a_script_unchanged": "Runs a script that says `.cuda()`",
+    "refuses_numpy": "`.numpy()` on the GPU fails as on CUDA",
+    "has_several": "Two GPUs, kept apart",
+    "runs_out_of_memory": "Memory runs out",
+    "is_a_model": "Is a Tesla T4, if wanted",
+    "has_streams": "`torch.cuda` streams and events",
+}
 # The columns of a suite's counts, in their order.
 _SUITES = {
     "Tests": "tests",
@@ -139,6 +153,26 @@ class Runs:
             f"{tests:,} tests of {len(packages)} packages; {passed:,} pass, {bugs} found a device bug of the package,"
             f" {ours} fail because of the simulation"
         )
+
+    def comparison(self) -> str:
+        """Return a row for each question that was put to the rivals, and a column for each rival."""
+        rivals = (self._run("comparison") or _missing("comparison"))["rivals"]
+        mixes = [rival["mixes"] for rival in rivals.values()]
+        asked = [counts["refused"] + counts["passed"] for counts in mixes]
+        rows = [
+            ["Lines that mix devices, asked", *map(written, asked)],
+            ["Mixes that are refused", *(written(counts["refused"]) for counts in mixes)],
+            ["Mixes refused in CUDA's words", *(written(counts["in_the_words_of_cuda"]) for counts in mixes)],
+        ]
+        for ability, says in _ABILITIES.items():
+            rows.append([says, *("yes" if rival["can"][ability] else "no" for rival in rivals.values())])
+        return _table(["", *rivals], rows, numbers=())
+
+    def compared_with(self) -> str:
+        """Say which versions were compared, and when."""
+        run = self._run("comparison") or _missing("comparison")
+        versions = ", ".join(dict.fromkeys(", ".join(rival["version"] for rival in run["rivals"].values()).split(", ")))
+        return f"{escaped(versions)}; {written(run['date'])}"
 
     def pastes(self) -> str:
         """Return a row for each set of pastes: how often one tensor was named, two to four, or none, and rightly."""

@@ -202,8 +202,7 @@ def _with_what_is_read_moved(evidence: Evidence) -> Change:
     operand = evidence.operand
     call = operand.call if not operand.call.in_library else evidence.call
     there = f"{operand.argument.expression.text if call is operand.call else evidence.expression.text}.device"
-    others = [other.argument.node for other in evidence.other_operands if other.call is call]
-    nodes = [node for node in others if node is not None]
+    nodes = [other.argument.node for other in evidence.other_operands if other.call is call]
     match call.node:
         # What failed is the writing itself, so all that is computed for it is moved as a whole.
         case ast.AugAssign(value=new):
