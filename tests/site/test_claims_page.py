@@ -127,7 +127,9 @@ def test_a_lesson_leads_to_the_messages_that_it_raises_and_to_the_claims(site, l
         assert messages, lesson
         assert all((site.folder / lesson / link / "index.html").is_file() for link in messages)
         own = [claim for claim in CLAIMS if claim.home == slug]
-        assert links == messages + bool(own) * ["../../claims/"]
+        practice = [link for link in links if "/practice-" in link]
+        assert len(practice) == (lesson != lessons[-1]), lesson
+        assert links == practice + messages + bool(own) * ["../../claims/"] + ["../../sheet/"]
         assert [link["href"] for link in below.select("details a[href^='#']")] == [f"#{claim.cell}" for claim in own]
 
 

@@ -164,4 +164,4 @@ def test_while_the_site_is_served_an_edit_of_the_catalog_comes_to_the_open_page(
     page.locator("article h1", has_text="All errors").wait_for()
     text = message.read_text(encoding="utf-8")
     message.write_text(re.sub('(?m)^title = ".*"', 'title = "An edited title"', text, count=1), encoding="utf-8")
-    page.locator("article a", has_text="An edited title").wait_for()
+    page.locator("article li", has_text="An edited title").wait_for()

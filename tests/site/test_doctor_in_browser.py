@@ -9,6 +9,7 @@ import yaml
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 from tests.doctor.text.test_logs import of
+from tests.site.conftest import UPSTREAM
 from tests.site.paste_box import Box
 from tests.site.pasted import AWKWARD, BARE, MARKUP, MESSAGE, NUMPY, OLD, TRACEBACK
 from tests.site.words_of_the_report import words_of, words_shown
@@ -179,7 +180,7 @@ def test_a_key_that_changes_nothing_leaves_unfolded_what_was_unfolded(stopped):
 @pytest.fixture
 def address_is_known(monkeypatch):
     """The page knows its repository by the site's settings, whoever owns it."""
-    monkeypatch.setattr(site_addresses, "_NOBODY", "")
+    monkeypatch.setattr(site_addresses, "REPOSITORY", f"https://github.com/{UPSTREAM}")
 
 
 @pytest.mark.usefixtures("address_is_known")
@@ -376,8 +377,13 @@ def test_without_scripts_the_page_says_what_the_box_needs_and_leads_to_the_error
 def test_the_paste_box_is_on_the_home_page_only_and_the_doctor_waits_elsewhere_for_a_search(site):
     for path in site.pages:
         scripts = [str(script.get("src")).lstrip("./") for script in site.page(path).select("script[type=module]")]
-        own = {"": ["assets/paste-box.js"], "placement-explorer/": ["assets/explorer.js"]}.get(path, [])
-        own = ["assets/predict.js"] if path.startswith("notebooks/") else own
+        own = {
+            "": ["assets/paste-box.js"],
+            "placement-explorer/": ["assets/explorer.js"],
+            "lessons/": ["assets/lesson-path.js"],
+            "practice/": ["assets/practice.js"],
+        }.get(path, [])
+        own = ["assets/practice.js"] * ("/practice-" in path) + ["assets/predict.js"] if "notebooks/" in path else own
         assert sorted(scripts) == [*own, "assets/search.js"], path
         assert bool(site.page(path).select("link[rel=modulepreload]")) == (path == "")
 

@@ -118,5 +118,5 @@ def test_a_message_in_a_search_result_is_not_cut(visit):
     page.keyboard.press("f")
     page.keyboard.type("run tests without gpu")
     page.locator(".md-search-result__article").first.wait_for()
-    parts = page.locator(".md-search-result__article, .md-search-result__article :is(h1, p)").all()
-    assert all(part.evaluate("part => part.scrollWidth <= part.clientWidth") for part in parts)
+    parts = page.locator(".md-search-result__article, .md-search-result__article :is(h1, p)")
+    assert parts.evaluate_all("parts => parts.every((part) => part.scrollWidth <= part.clientWidth)")

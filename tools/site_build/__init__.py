@@ -192,7 +192,7 @@ def on_post_build(config: MkDocsConfig) -> None:
     finish_search(index, has_error_index(config), project(config) / "notebooks")
     put_search_in_place(Path(config.site_dir), Path(config.docs_dir, "assets/search-worker.js"))
     clear_downloads(Path(config.site_dir))
-    for file in (index, *Path(config.site_dir).glob("notebooks/*/*.ipynb")):
+    for file in (index.with_name("pages.json"), *Path(config.site_dir).glob("notebooks/*/*.ipynb")):
         text = settled(file.read_text(encoding="utf-8"), config.extra["upstream"], config.repo_url)
         file.write_text(text, encoding="utf-8")
     remove_comments(Path(config.site_dir))

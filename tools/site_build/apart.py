@@ -47,7 +47,8 @@ def example_picture(cause: Cause) -> str:
     """Return the HTML of a picture of a cause's example: drawn, or of the message that it raises; "" for neither."""
     if cause.id in FAILURES:
         return f'<div class="cause-picture">{failure_picture(cause.id)}</div>'
-    return apart(usual_text(load().messages[cause.raises])) if cause.raises else ""
+    raised = load().messages.get(cause.raises or "")
+    return apart(usual_text(raised)) if raised else ""
 
 
 def _device(read: str) -> str:

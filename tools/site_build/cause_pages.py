@@ -39,7 +39,7 @@ def _page(cause: Cause, causes: dict[str, Causes], repository: str | None) -> st
     named = _NAMED if len(messages) > _NAMED + 1 else len(messages)  # a fold for one would hide what fits in its row
     title = cause.title.replace("`", "")
     # What its example raises, else what people report most.
-    raised = load().messages[cause.raises] if cause.raises else messages[0]
+    raised = load().messages.get(cause.raises or "") or next(iter(messages), None)
     return (
         templates()
         .get_template("catalog/cause.md.jinja")
