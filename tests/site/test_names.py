@@ -97,7 +97,7 @@ def test_sidebar_list_and_the_line_above_a_lesson_have_the_same_groups(site, les
     sections = page.select("nav.md-nav--primary nav[data-md-level='2']")
     shown = [(text(section.select_one("label")), names(section.select("li"))) for section in sections]
     assert [group for group in shown if group[0] in GROUPS] == groups
-    assert ("Puzzles", PRACTICE) in shown
+    assert ("Puzzles", ["Practice", *PRACTICE]) in shown
     anchors = {text(group): group["id"] for group in listed}
     for lesson in lessons:
         above = site.page(lesson).select_one(".lesson-place")
@@ -119,8 +119,8 @@ def test_a_lesson_has_one_name_of_at_most_four_words_wherever_the_frame_names_it
 
 def test_previous_and_next_lead_through_lessons_and_practice_and_lesson_22_has_no_next(site, lessons):
     practice = [f"notebooks/{slug}/" for slug in load().practice]
-    places = ["lessons/", "two-minutes/", "practice/", *lessons, *practice]
-    called = [heading(site.page("lessons/")), "Two minutes", "Practice", *NAMES.values(), *PRACTICE]
+    places = ["lessons/", "two-minutes/", *lessons, "practice/", *practice]
+    called = [heading(site.page("lessons/")), "Two minutes", *NAMES.values(), "Practice", *PRACTICE]
     for at, place in enumerate(places):
         shown = names(site.page(place).select(".md-footer__title .md-ellipsis"))
         before = [called[at - 1]] if at else []

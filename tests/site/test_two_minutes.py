@@ -46,6 +46,6 @@ def test_next_leads_to_the_next_screen_below_the_header(visit, width):
         assert header <= top < PHONE["height"] / 2, anchor
 
 
-def test_learn_begins_with_it(site):
-    first = site.page("lessons/").select_one("article li a")
-    assert first["href"] == "../two-minutes/"
+def test_learn_offers_it_above_the_list_beside_the_first_lesson_and_practice(site, lessons):
+    links = site.page("lessons/").select("article .first-steps a")
+    assert [link["href"] for link in links] == [f"../{lessons[0]}", "../two-minutes/", "../practice/"]

@@ -17,6 +17,7 @@ from mkdocs.structure.pages import Page
 from samedevice.catalog import load
 
 _LESSONS = "notebooks/*.ipynb"
+_PRACTICE = "notebooks/practice-*.ipynb"
 
 
 class HomePage(Page):
@@ -28,32 +29,38 @@ class HomePage(Page):
 
 
 def expand_navigation(config: MkDocsConfig) -> list[Any] | None:
-    """Return mkdocs.yml's nav, with the lessons in the place of `notebooks/*.ipynb`."""
-    return config.nav and _expanded(config.nav, _lessons(Path(config.config_file_path).parent / "notebooks"))
+    """Return mkdocs.yml's nav, with the notebooks in the places of their patterns."""
+    folder = Path(config.config_file_path).parent / "notebooks"
+    return config.nav and _expanded(config.nav, {_LESSONS: _lessons(folder), _PRACTICE: _practice(folder)})
 
 
-def _expanded(items: list[Any], lessons: list[Any]) -> list[Any]:
+def _expanded(items: list[Any], notebooks: dict[str, list[Any]]) -> list[Any]:
     expanded: list[Any] = []
     for item in items:
         if isinstance(item, dict):
             ((title, part),) = item.items()
-            expanded.append({title: _expanded(part, lessons) if isinstance(part, list) else part})
+            expanded.append({title: _expanded(part, notebooks) if isinstance(part, list) else part})
         else:
-            expanded += lessons if item == _LESSONS else [item]
+            expanded += notebooks.get(item, [item])
     return expanded
 
 
 def _lessons(folder: Path) -> list[Any]:
-    """Return the notebooks in the groups and in the order of the catalog, then those that it does not know."""
-    there = {path.stem: f"notebooks/{path.name}" for path in sorted(folder.glob("*.ipynb"))}
+    """Return the lessons in the groups and in the order of the catalog, then the notebooks that it does not know."""
+    there = {path.stem: _place(path) for path in sorted(folder.glob("*.ipynb")) if path.stem not in load().practice}
     groups: dict[str, list[str]] = {}
     for lesson in load().lessons.values():
         if lesson.slug in there:
             groups.setdefault(lesson.group, []).append(there.pop(lesson.slug))
-    for slug in load().practice:
-        if slug in there:
-            groups.setdefault("Puzzles", []).append(there.pop(slug))
     return [*({group: pages} for group, pages in groups.items()), *there.values()]
+
+
+def _practice(folder: Path) -> list[Any]:
+    return [_place(path) for slug in load().practice if (path := folder / f"{slug}.ipynb").exists()]
+
+
+def _place(notebook: Path) -> str:
+    return f"notebooks/{notebook.name}"
 
 
 def places(items: list[Any]) -> Iterator[str]:

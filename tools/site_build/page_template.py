@@ -20,7 +20,7 @@ from site_build.failure_pictures import failure_picture
 from site_build.figures import Figures, share, written
 from site_build.known_differences import known_differences
 from site_build.lesson_index import lesson_list
-from site_build.practice import practice_list
+from site_build.practice import practice_list, puzzle_count
 from site_build.run_tables import Runs
 from site_build.screens import screen_picture
 
@@ -64,6 +64,7 @@ def _names(root: Path) -> dict[str, Any]:
         "tested_torch": TESTED,
         "lessons": lambda: lesson_list(root / "notebooks"),
         "practice": lambda: practice_list(root / "notebooks"),
+        "puzzles": lambda: puzzle_count(root / "notebooks"),
         "known_differences": known_differences,
         "gpu_types": ", ".join(gpu_types.names()),
         "picture": failure_picture,

@@ -36,6 +36,12 @@ def practice_list(notebooks: Path) -> str:
     return '<div class="puzzles" markdown="1">\n\n' + "\n\n".join(parts) + "\n\n</div>"
 
 
+def puzzle_count(notebooks: Path) -> int:
+    """Return how many puzzles the practice notebooks in `notebooks` have."""
+    files = [notebooks / f"{slug}.ipynb" for slug in load().practice]
+    return sum(len(_puzzles(file)) for file in files if file.exists())
+
+
 def short_name(practice: Practice) -> str:
     """Return the name of a practice notebook where it is clear that it is one: without "Practice: "."""
     name = practice.title.partition(": ")[2]

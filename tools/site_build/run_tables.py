@@ -113,7 +113,8 @@ class Runs:
         ran = {slug: lesson for slug, lesson in run["lessons"].items() if lesson["standing"] != "skipped"}
         changed = sum(self._was_changed(slug, lesson) for slug, lesson in ran.items())
         cells, gpus = _cells(run), escaped(", ".join(dict.fromkeys(run["gpus"])))
-        since = f", {changed} of which were changed since" if changed else ""
+        how_many = "all" if changed == len(ran) else changed
+        since = f", {how_many} of which were changed since" if changed else ""
         return (
             f"On a real GPU ({gpus}, {written(run['date'])}) {cells['passed']:,} of {cells['all']:,} cells passed in"
             f" {len(ran)} lessons{since}."
