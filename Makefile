@@ -51,7 +51,7 @@ test: .venv/.everything ## lint, types, imports, unit tests, every cell of every
 	.venv/bin/pytest --nbval $(SIDE_BY_SIDE)
 
 test-rest: .venv/.everything ## the built site in a browser, the guards' own guards, packaging, the commands: what `make test` leaves out
-	.venv/bin/pytest -m slow $(SIDE_BY_SIDE)
+	.venv/bin/pytest -m "slow and not weekly" $(SIDE_BY_SIDE)
 
 test-weekly: .venv/.everything # long replays of the recordings, and more random lines
 	.venv/bin/pytest -m weekly $(SIDE_BY_SIDE)

@@ -397,6 +397,7 @@ print(torch.randn(2).tolist())
 """
 
 
+@pytest.mark.weekly
 @pytest.mark.slow
 def test_with_the_cpus_generator_a_run_has_the_cpus_numbers_digit_by_digit(python, tmp_path):
     (tmp_path / "train.py").write_text(RANDOM)

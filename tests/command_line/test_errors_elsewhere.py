@@ -145,6 +145,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.weekly
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
 def test_a_process_of_torchs_that_ends_itself_ends_as_it_would(python, tmp_path):
@@ -171,6 +172,7 @@ torch.addcmul(x, x, scale)
 """
 
 
+@pytest.mark.weekly
 @pytest.mark.slow
 def test_alike_errors_of_ranks_are_explained_once(python, tmp_path):
     """torchrun ends the other ranks soon after the first has failed; here nobody does."""
@@ -251,6 +253,7 @@ class Code(enum.IntEnum):
 """
 
 
+@pytest.mark.weekly
 @pytest.mark.slow
 @pytest.mark.parametrize(("code", "explained"), [("Code.FAILED", 0), ("[0]", 1)])
 def test_the_code_that_a_program_ends_with_is_not_compared(python, tmp_path, code, explained):
@@ -276,6 +279,7 @@ def main(func):
 """
 
 
+@pytest.mark.weekly
 @pytest.mark.slow
 @pytest.mark.parametrize("notes", [False, True])
 def test_hydra_ends_the_process_by_itself_and_its_error_is_explained_first(python, tmp_path, notes):

@@ -77,6 +77,7 @@ def test_a_program_without_a_device_error_runs_as_under_python(python, tmp_path,
     assert run.stdout == "[]\n[]\n"
 
 
+@pytest.mark.weekly
 @pytest.mark.slow
 def test_the_environment_says_real_where_no_number_is_given(python, tmp_path):
     (tmp_path / "train.py").write_text(NO_CUDA)
@@ -117,6 +118,7 @@ def test_under_torchrun_each_process_has_a_simulated_gpu_by_default(python, tmp_
         assert run.stdout == f"{gpus}\n"
 
 
+@pytest.mark.weekly
 @pytest.mark.slow
 def test_its_own_hook_is_called_after_the_diagnosis(python, tmp_path):
     hook = "import sys\nsys.excepthook = lambda kind, error, trace: print('hook', error, file=sys.stderr)\n"

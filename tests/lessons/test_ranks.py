@@ -54,6 +54,7 @@ def test_each_rank_knows_its_number_and_they_reduce_together(program, capsys):
     )
 
 
+@pytest.mark.weekly
 @pytest.mark.slow
 def test_the_first_error_is_raised_as_torchrun_itself_prints_it(program, capsys, monkeypatch):
     monkeypatch.setenv("TORCH_DISTRIBUTED_DEBUG", "INFO")
@@ -112,6 +113,7 @@ with FakeTensorMode():
 """
 
 
+@pytest.mark.weekly
 @pytest.mark.slow
 def test_of_torch_compile_it_shows_the_call_and_raises_what_quotes_the_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

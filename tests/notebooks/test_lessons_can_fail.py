@@ -26,6 +26,7 @@ JUDGED_BY = {
 }
 
 
+@pytest.mark.weekly
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork, which Windows has not")
 @pytest.mark.timeout(900)  # for all lessons; each has a limit of its own
 def test_with_the_checks_off_every_cell_that_shows_one_raises_nothing():

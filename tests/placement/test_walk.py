@@ -462,6 +462,7 @@ def test_a_hundred_thousand_levels_are_no_recursion():
     assert "cuda:1" in repr(picture(thing=thing))
 
 
+@pytest.mark.weekly
 @pytest.mark.slow
 def test_a_module_of_fifty_thousand_is_shown_soon():
     model = nn.Sequential(*[nn.Linear(1, 1, device="meta") for _ in range(50_000)])

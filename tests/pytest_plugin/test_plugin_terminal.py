@@ -69,6 +69,7 @@ def test_the_tests_stay_in_the_summary_and_in_the_reports(once):
         assert "And 29 more" not in once.reports[name]["said"]
 
 
+@pytest.mark.weekly
 @pytest.mark.parametrize("option", ["-vv", "--full-trace"])
 def test_asked_for_all_it_shows_all(run_session, option):
     project = {"test_many.py": PROJECT["test_many.py"].replace("range(28)", "range(2)")}
@@ -77,6 +78,7 @@ def test_asked_for_all_it_shows_all(run_session, option):
     assert "more tests fail" not in session.out
 
 
+@pytest.mark.weekly
 def test_workers_of_xdist_do_the_same(run_session):
     session = run_session(PROJECT, "--simulate-cuda", "2", "-p", "xdist", "-n", "1")
     assert len(blocks(session)) == 4

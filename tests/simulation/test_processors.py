@@ -15,9 +15,9 @@ ROOT = Path(__file__).resolve().parents[2]
 # than a setting allows uses what it has.
 SETTINGS = [
     {"ONEDNN_MAX_CPU_ISA": "SSE41"},
-    {"ONEDNN_MAX_CPU_ISA": "AVX2"},
-    {"ONEDNN_MAX_CPU_ISA": "AVX512_CORE"},
-    {"ATEN_CPU_CAPABILITY": "default"},
+    pytest.param({"ONEDNN_MAX_CPU_ISA": "AVX2"}, marks=pytest.mark.weekly),
+    pytest.param({"ONEDNN_MAX_CPU_ISA": "AVX512_CORE"}, marks=pytest.mark.weekly),
+    pytest.param({"ATEN_CPU_CAPABILITY": "default"}, marks=pytest.mark.weekly),
 ]
 ASKED = ("tests/simulation/rules", "tests/conformance/test_dtypes.py::test_every_two_dtypes_answer_as_on_cuda")
 

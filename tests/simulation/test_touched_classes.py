@@ -187,6 +187,7 @@ def compared() -> Compared:
     return Compared(outside, inside, of_cuda)
 
 
+@pytest.mark.weekly
 @pytest.mark.slow
 @pytest.mark.parametrize("finding", [*FINDINGS, EARLIER])
 def test_what_is_found_out_about_a_class_is_the_same_in_a_simulation(compared: Compared, finding: str) -> None:

@@ -5,6 +5,7 @@ import itertools
 import json
 from pathlib import Path
 
+import pytest
 from tests.doctor.text.test_failing_line import CASES
 from tests.site.test_doctor_twin import mangled_lines
 
@@ -93,6 +94,7 @@ def read_otherwise(page, lines):
     return [line for line, answer in zip(lines, answers, strict=True) if answer != read_by_python(line)]
 
 
+@pytest.mark.weekly
 def test_lines_of_programs_and_lessons(visit):
     lines = [case["line"].strip("\n") for case in CASES.values()]
     files = [*(ROOT / "tests/doctor/real_programs").glob("*.py"), *(ROOT / "src/lessons").rglob("*.py")]

@@ -31,11 +31,12 @@ def run_without_failures(count, seed):
     assert figures.dropped < count / 3
 
 
-@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3, 4))])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.weekly) for seed in (2, 3, 4))])
 def test_the_culprit_is_named_alone_or_among_others_and_its_change_helps(seed):
     run_without_failures(500, seed)
 
 
+@pytest.mark.weekly
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(101, 111))
 def test_the_same_holds_for_many_more_lines(seed):
