@@ -61,7 +61,24 @@ SUITES = {
         "test of how much memory the whole machine has left",
         ("-k", "not cpu_affinity and not free_memory_dereferences"),
     ),
+    "array-api-extra": Suite(("tests/main",), "tests of other array libraries", ("-k", "torch")),
     "gpytorch": Suite(("test",)),
+    "pot": Suite(
+        (
+            "test/test_1d_solver.py",
+            "test/test_backend.py",
+            "test/test_bregman.py",
+            "test/test_circle_solver.py",
+            "test/test_da.py",
+            "test/test_optim.py",
+            "test/test_ot.py",
+            "test/test_utils.py",
+        ),
+        "files that use no GPU; backends but torch: the sdist lacks the file that sets them up, and pot_backend.py of "
+        "tests/suites gives that one",
+        ("-p", "pot_backend"),
+        environment={"PYTHONSAFEPATH": "1"},  # its sdist has the package too, which is not compiled there
+    ),
     "pytorch-ignite": Suite(
         ("tests/ignite/engine", "tests/ignite/metrics/regression", "tests/ignite/handlers/test_ema_handler.py"),
         "other folders, for time; the marker distributed: NCCL is not simulated",

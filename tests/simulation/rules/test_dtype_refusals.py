@@ -336,3 +336,12 @@ def test_places_of_another_dtype_have_no_kernel_that_selects(dtype: torch.dtype)
         name = {torch.float32: "Float", torch.float16: "Half", torch.bool: "Bool", torch.int16: "Short"}[dtype]
         assert str(refusal.value) == f"\"index_select_out_cuda_impl\" not implemented for '{name}'"
     assert cuda(3).index_select(0, cuda(2, dtype=torch.int32)).tolist() == [1.0, 1.0]
+
+
+def test_indexing_looks_at_the_dtype_before_it_sees_that_nothing_is_selected() -> None:
+    for values in (cuda(0).to(torch.uint32), cuda(3).to(torch.uint32)):
+        for places in (torch.zeros_like(values, dtype=torch.bool), cuda(0, dtype=torch.long)):
+            with pytest.raises(NotImplementedError) as refusal:
+                values[places]
+            assert str(refusal.value) == "\"index_cuda\" not implemented for 'UInt32'"
+    assert cuda(0)[cuda(0, dtype=torch.bool)].shape == (0,)

@@ -72,6 +72,8 @@ def refuse(text: Exception, operator: Overload, args: Arguments, kwargs: Keyword
         if not _ABOUT_DTYPES.search(str(error)):
             return  # this error is raised when the operator really runs
         raise text from None
+    if operator._schema.name == "aten::index":  # native/cuda/IndexKernel.cu, index_kernel: the dtype comes first
+        raise text
     # What has no elements reaches no kernel, except of dot; a factor without any is enough.
     result = result[0] if isinstance(result, tuple) else result
     empty = isinstance(text, NotImplementedError) and (
