@@ -9,6 +9,14 @@ from samedevice.simulation.calls import Overload
 _TENSOR, _SIZE = re.compile(r"\bTensor\b"), re.compile(r"\bSymInt\b")
 # Numbers of this type that are no sizes of a result.
 _NO_SIZES = re.compile(r"SymInt\S* (ignore_index|normalized_shape|k|groups|group|N|C|HxW)\b")
+# Operators that give what is like one of their tensors, and statistics of it: to ask the meta device of these, which
+# networks are made of, may take longer than to compute them.
+_LIKE_LARGEST = re.compile(
+    "native_(batch|group|layer)_norm(_backward)?|convolution_backward|_unsafe_view"
+    "|_scaled_dot_product_flash_attention_for_cpu(_backward)?"
+)
+# Pointwise, unless they are reduced; PyTorch's table says so of none.
+_LOSSES = re.compile("(mse|smooth_l1|huber)_loss(_backward)?")
 _EXPANDS = ("aten::expand", "aten::as_strided", "aten::unfold")
 
 
@@ -37,11 +45,17 @@ def expands(overload: Overload) -> bool:
 
 
 def by_shapes(overload: Overload) -> str:
-    """How the size of a result follows from the shapes of an operator's tensors: "pointwise", "product", or "".
+    """How the size of a result follows from what an operator is given; "" where only its meta kernel tells.
 
-    The two matrices of a product are its last arguments by position.
+    "pointwise": from the shapes of its tensors, which are broadcast. "product": from the two matrices that are its last
+    arguments by position. "largest": no result has more elements than the largest tensor. "convolution", "sizes": from
+    the arguments of a convolution, and from the sizes that come second.
     """
     name = overload._schema.name.removeprefix("aten::")
     if name in ("mm", "bmm", "addmm", "baddbmm"):
         return "product"
-    return "pointwise" if torch.Tag.pointwise in overload.tags else ""
+    if _LIKE_LARGEST.fullmatch(name):
+        return "largest"
+    if name in ("convolution", "select_backward", "slice_backward"):
+        return "convolution" if name == "convolution" else "sizes"
+    return "pointwise" if torch.Tag.pointwise in overload.tags or _LOSSES.fullmatch(name) else ""

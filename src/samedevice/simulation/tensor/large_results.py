@@ -11,7 +11,7 @@ bytes (see device/memory.py), only those operators are looked at whose result ma
 
 import contextlib
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -72,7 +72,30 @@ def _elements_by_shapes(operator: Operator, args: Arguments) -> int:
     if kind == "product":
         first, second = (x for x in args[-2:])
         return math.prod(first.shape[:-1]) * second.shape[-1]
+    if kind == "largest":
+        return max(x.numel() for x in args if isinstance(x, torch.Tensor))
+    if kind == "sizes":
+        return math.prod(args[1])
+    if kind == "convolution":
+        return _elements_of_convolution(*args)
     return _MANY
+
+
+def _elements_of_convolution(
+    image: torch.Tensor, weight: torch.Tensor, bias: object, stride: Sequence[int], padding: Sequence[int],
+    dilation: Sequence[int], transposed: bool, output_padding: Sequence[int], groups: int,
+) -> int:  # fmt: skip
+    """How many elements aten::convolution gives at most."""
+    if image.dim() != weight.dim():
+        return _MANY  # which is then the operator's own to refuse
+    if not transposed:
+        border = 2 * max(padding)
+        return len(image) * len(weight) * math.prod(size + border for size in image.shape[2:])
+    sizes = (
+        size * max(stride) + kernel * max(dilation) + max(output_padding)
+        for size, kernel in zip(image.shape[2:], weight.shape[2:], strict=True)
+    )
+    return len(image) * weight.shape[1] * groups * math.prod(sizes)
 
 
 def _sizes(operator: Operator, args: Arguments, kwargs: Keywords) -> Iterator[int]:
