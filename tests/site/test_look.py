@@ -108,6 +108,25 @@ def test_the_cause_and_the_line_to_change_are_on_a_phones_first_two_screens(visi
     assert change["y"] + change["height"] < 800
 
 
+# Of each table that is seen: how far it goes beyond the box that scrolls it, and by how much it is narrower than that.
+EDGES = """() => [...document.querySelectorAll("article .md-typeset__table")].filter((box) => box.checkVisibility())
+    .map((box) => {
+        const room = box.clientWidth - 2 * parseFloat(getComputedStyle(box).paddingLeft);
+        const table = box.firstElementChild.getBoundingClientRect().width;
+        return [box.scrollWidth - box.parentElement.clientWidth, room - table];
+    })"""
+
+
+@pytest.mark.parametrize("path", ["placement-explorer/", "errors/sd002/", "simulated-cuda/", "sheet/"])
+def test_on_a_laptop_no_table_is_cut_and_each_is_as_wide_as_the_text(visit, path):
+    page = visit(path)
+    page.locator(UNFINISHED).first.wait_for(state="detached")
+    edges = page.evaluate(EDGES)
+    assert edges
+    for beyond, narrower in edges:
+        assert beyond <= 1 and abs(narrower) <= 1, edges
+
+
 PARTS = [
     ".lesson-place",
     "h1",

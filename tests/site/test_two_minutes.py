@@ -35,6 +35,13 @@ def test_each_screen_fits_a_phone(visit, scripts):
 
 
 @pytest.mark.parametrize("width", [PHONE["width"], LAPTOP])
+def test_it_opens_at_its_top_and_not_at_a_screen_to_which_it_snaps(visit, width):
+    page = visit("two-minutes/", width)
+    page.wait_for_timeout(300)  # browsers snap in their own time
+    assert page.evaluate("scrollY") == 0
+
+
+@pytest.mark.parametrize("width", [PHONE["width"], LAPTOP])
 def test_next_leads_to_the_next_screen_below_the_header(visit, width):
     page = visit("two-minutes/", width, java_script_enabled=False)
     page.set_viewport_size({"width": width, "height": PHONE["height"]})
