@@ -47,7 +47,7 @@ def _are_at(place: torch.device, lists: Sequence[Sequence[Any]]) -> bool:
         for x in tensors:
             if x is None or (type(x) is plain and x.is_cpu):
                 continue
-            if device_of(x) is not place:
+            if getattr(x, "_samedevice_device", None) is not place and device_of(x) is not place:
                 return False
     return True
 

@@ -33,7 +33,8 @@ def growth(overload: Overload) -> int:
     if not resizes and all(result.alias_info is not None for result in schema.returns):
         return 0  # it works in place
     takes = str(schema).partition(" -> ")[0].partition("(")[2]
-    has_list = "Tensor[]" in takes or "Tensor?[]" in takes
+    each_by_itself = schema.name.startswith("aten::_foreach_")
+    has_list = ("Tensor[]" in takes or "Tensor?[]" in takes) and not each_by_itself
     has_sizes = bool(_SIZE.search(_NO_SIZES.sub("", takes)))
     meets_many = len(_TENSOR.findall(takes)) > 2 and torch.Tag.pointwise in overload.tags
     return 2 if has_list or has_sizes or meets_many or resizes else 1
@@ -48,14 +49,16 @@ def by_shapes(overload: Overload) -> str:
     """How the size of a result follows from what an operator is given; "" where only its meta kernel tells.
 
     "pointwise": from the shapes of its tensors, which are broadcast. "product": from the two matrices that are its last
-    arguments by position. "largest": no result has more elements than the largest tensor. "convolution", "sizes": from
-    the arguments of a convolution, and from the sizes that come second.
+    arguments by position. "largest": no result has more elements than the largest tensor. "joined": it has those of a
+    list together. "convolution", "sizes": from the arguments of a convolution, and from the sizes that come second.
     """
     name = overload._schema.name.removeprefix("aten::")
     if name in ("mm", "bmm", "addmm", "baddbmm"):
         return "product"
     if _LIKE_LARGEST.fullmatch(name):
         return "largest"
+    if name in ("cat", "stack"):
+        return "joined"
     if name in ("convolution", "select_backward", "slice_backward"):
         return "convolution" if name == "convolution" else "sizes"
     return "pointwise" if torch.Tag.pointwise in overload.tags or _LOSSES.fullmatch(name) else ""

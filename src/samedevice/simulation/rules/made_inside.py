@@ -63,8 +63,11 @@ def made_inside(holder: Any, key: Any) -> bool:
     """
     if not is_composing() or type(holder[key]) is not torch.Tensor:
         return False
-    if _REMEMBERED in holder[key].__dict__:
-        return True
+    return _REMEMBERED in holder[key].__dict__ or held_by_cpp_alone(holder, key)
+
+
+def held_by_cpp_alone(holder: Any, key: Any) -> bool:
+    """Whether the program holds neither `holder[key]`, which an operator was given, nor its memory."""
     return sys.getrefcount(holder[key]) <= _held_by_cpp_alone and not _shares_memory(holder[key])
 
 

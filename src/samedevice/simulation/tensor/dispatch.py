@@ -47,6 +47,7 @@ from samedevice.simulation.tensor.wrapping import (
     unwrap,
     wrap,
     wrap_new,
+    wrap_several,
     wrap_view,
 )
 
@@ -62,6 +63,7 @@ _NOTHING: dict[str, Any] = {}
 # views included (c10/core/DispatchKey.h); a kernel that makes such views inside, like linalg.pinv's, then computes
 # wrongly. Only complex tensors have them: once one was met, operators run with these keys on.
 _with_keys = torch._C._ForceDispatchKeyGuard
+_count_version = torch._C._increment_version  # of torch.autograd.graph.increment_version
 _included = torch._C._dispatch_tls_local_include_set
 _ABOVE_BUT_VIEWS = torch._C._dispatch_keyset_full() - torch._C._dispatch_keyset_full_after(torch._C.DispatchKey.Python)
 for _key in ("Conjugate", "Negative", "ZeroTensor"):
@@ -111,14 +113,8 @@ def dispatch(cls: Any, func: Overload, types: Types, args: Arguments = (), kwarg
         return wrap(result, device)
     kind = type(result)
     if (kind is tuple or kind is list) and operator.keeps_kind and not operator.resizes:
-        return kind([_wrapped_one(x, device) if type(x) is torch.Tensor else x for x in result])
+        return kind(wrap_several(result, device))
     return _wrapped(operator, result, args, device)
-
-
-def _wrapped_one(result: torch.Tensor, device: torch.device) -> torch.Tensor:
-    """Wrap one of several that an operator computed from usual tensors on this GPU."""
-    is_usual = result.dtype in wrapping.REAL and not result.is_inference()
-    return wrap_new(result, device) if is_usual else wrap(result, device)
 
 
 def _dispatch(
@@ -274,7 +270,7 @@ def _count_versions(tensors: Any) -> None:
 
     For an operator on a single tensor, autograd does so.
     """
-    torch.autograd.graph.increment_version(tensors)  # it leaves out those that have none
+    _count_version(tensors)  # it leaves out those that have none
     if state.now.met.inference and not in_inference_mode():
         for tensor in tensors:
             _refuse_writing(tensor)

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
+from samedevice.simulation import state
 from samedevice.simulation.calls import Arguments, Keywords
 from samedevice.simulation.device import memory
 from samedevice.simulation.tensor.operators import Operator
@@ -24,6 +25,7 @@ from samedevice.simulation.tensor.wrapping import call_below
 
 _MUCH = 2**30  # bytes
 _MANY = _MUCH // 8  # elements of the largest usual dtype
+_FEW = 2000  # so many small tensors have fewer elements than _MANY together
 _NO_FUNCTIONS = torch._C.DisableTorchFunction
 
 
@@ -34,6 +36,8 @@ def refuse(operator: Operator, args: Arguments, kwargs: Keywords, device: torch.
         torch.OutOfMemoryError: the GPU has none.
         MemoryError: this machine has none.
     """
+    if operator.growth_by_shapes == "joined" and len(args[0]) < _FEW and state.now.checked_growth == 2:
+        return  # each of them is small
     with _NO_FUNCTIONS():
         bound = 1
         for arg in (*args, *kwargs.values()):
@@ -52,11 +56,13 @@ def _factor(arg: Any) -> int:
     if type(arg) is int:
         return abs(arg) or 1
     if isinstance(arg, (list, tuple)):
-        factor = 1
-        for number in arg:
-            if type(number) is int:
-                factor *= abs(number) or 1
-        return factor * (sum(x.numel() for x in arg if isinstance(x, torch.Tensor)) or 1)
+        factor, elements = 1, 0
+        for item in arg:
+            if isinstance(item, torch.Tensor):
+                elements += item.numel()
+            elif type(item) is int:
+                factor *= abs(item) or 1
+        return factor * (elements or 1)
     return 1
 
 
@@ -74,6 +80,8 @@ def _elements_by_shapes(operator: Operator, args: Arguments) -> int:
         return math.prod(first.shape[:-1]) * second.shape[-1]
     if kind == "largest":
         return max(x.numel() for x in args if isinstance(x, torch.Tensor))
+    if kind == "joined":
+        return sum(x.numel() for x in args[0])
     if kind == "sizes":
         return math.prod(args[1])
     if kind == "convolution":

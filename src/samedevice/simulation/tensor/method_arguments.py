@@ -33,9 +33,13 @@ def _is_of_the_call(error: TypeError) -> bool:
     return error.__traceback__ is not None and error.__traceback__.tb_next is None
 
 
-def subclasses_first(function: Any) -> Any:
-    """Ask a subclass with a __torch_function__ of its own first, as every method of torch.Tensor does."""
-    original = getattr(torch.Tensor, function.__name__.rstrip("_"))
+def subclasses_first(function: Any, original: Any = None) -> Any:
+    """Ask a subclass with a __torch_function__ of its own first, as every method of torch.Tensor does.
+
+    The function bears the name of the `original` unless that is given.
+    """
+    if original is None:
+        original = getattr(torch.Tensor, function.__name__.rstrip("_"))
 
     @functools.wraps(original)
     def method(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
@@ -49,7 +53,8 @@ def subclasses_first(function: Any) -> Any:
         if not torch.nn.parameter.is_lazy(self):
             if torch.overrides.has_torch_function_unary(self):
                 tensors = (self, *(arg for arg in args if isinstance(arg, torch.Tensor) and overridden(arg)))
-                return torch.overrides.handle_torch_function(method, tensors, self, *args, **kwargs)
+                called = getattr(torch.Tensor, original.__name__)
+                return torch.overrides.handle_torch_function(called, tensors, self, *args, **kwargs)
             with torch._C.DisableTorchFunctionSubclass():  # after redispatch_function
                 return function(self, *args, **kwargs)
         with torch._C.DisableTorchFunctionSubclass():  # it allows PyTorch's own functions only, this one not

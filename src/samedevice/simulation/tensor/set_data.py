@@ -17,7 +17,7 @@ from samedevice.simulation.tensor.classes import assign, original_of, twin_of
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 from samedevice.simulation.tensor.wrapping import unwrap, wrap
 
-_grad = torch.Tensor.grad
+_Tensor, _grad = torch.Tensor, torch.Tensor.grad
 _data = torch.Tensor.data
 _make_subclass = torch.Tensor._make_subclass
 _register_hook = torch.Tensor.register_hook
@@ -29,13 +29,11 @@ LEFT_BEHIND = "_samedevice_left_behind"
 
 
 def exchange(tensor: torch.Tensor, new: torch.Tensor) -> None:
-    """Give `tensor` the memory of `new`, of which one is simulated and the other is on the CPU."""
-    # A lazy parameter's allows next to nothing, and that of `with torch.device(...)` leads to autograd.py's setter.
-    with torch._C.DisableTorchFunction():
-        _exchange(tensor, new)
+    """Give `tensor` the memory of `new`, of which one is simulated and the other is on the CPU.
 
-
-def _exchange(tensor: torch.Tensor, new: torch.Tensor) -> None:
+    It is called under DisableTorchFunction: a lazy parameter's function allows next to nothing, and that of
+    `with torch.device(...)` leads to the setter of autograd.py.
+    """
     if not tensor.is_leaf:
         raise NotImplementedError(
             "samedevice does not give a tensor with a history (grad_fn) the .data of a tensor on another device: "
@@ -44,7 +42,7 @@ def _exchange(tensor: torch.Tensor, new: torch.Tensor) -> None:
     gradient = _grad.__get__(tensor)
     hooks = tensor._backward_hooks, tensor._post_accumulate_grad_hooks
     place = device_of(tensor)
-    before = _switch(tensor, device_of(new))
+    before = _switch(tensor, place, CPU if type(new) is _Tensor else device_of(new))
     if hooks != (None, None):
         tensor._backward_hooks, tensor._post_accumulate_grad_hooks = hooks
     if gradient is not None:
@@ -64,9 +62,11 @@ def _exchange(tensor: torch.Tensor, new: torch.Tensor) -> None:
             _leave_behind(owner, tensor)
 
 
-def _switch(tensor: torch.Tensor, device: torch.device) -> Any:
-    """Put the same memory under `tensor` as a tensor on `device`; returns an object for the C++ tensor before."""
-    place = device_of(tensor)
+def _switch(tensor: torch.Tensor, place: torch.device, device: torch.device) -> Any:
+    """Put the same memory under `tensor`, which is on `place`, as a tensor on `device`.
+
+    Returns an object for the C++ tensor before.
+    """
     # The memory is that of the CPU, until the caller gives it another: it is not counted on a GPU.
     kind = original_of(type(tensor))
     if not classes.dispatches_itself(kind):
@@ -83,12 +83,12 @@ def _switch(tensor: torch.Tensor, device: torch.device) -> Any:
     if device is CPU:
         del tensor._samedevice_device
         vars(tensor).pop("_samedevice_met", None)
-        assign(tensor, original_of(type(tensor)))
+        assign(tensor, kind)
         assign(other, classes.simulated)
         other._samedevice_device = place
     else:
         tensor._samedevice_device = device
-        assign(tensor, twin_of(type(tensor)))
+        assign(tensor, twin_of(kind))
         assign(other, torch.Tensor)
         del other._samedevice_device
     return other

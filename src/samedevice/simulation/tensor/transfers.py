@@ -15,9 +15,10 @@ from samedevice.simulation import state
 from samedevice.simulation.device import dispatch_modes, pinned_memory, streams
 from samedevice.simulation.device.devices import CPU, device_of, is_index, resolve
 from samedevice.simulation.rules import layout_errors
-from samedevice.simulation.stand_ins import ABSENT, overridden
+from samedevice.simulation.stand_ins import ABSENT, modes_are_asked, overridden
 from samedevice.simulation.tensor import (
     batched_gradients,
+    classes,
     dtensor,
     fake,
 )
@@ -42,6 +43,7 @@ _record_stream = torch.Tensor.record_stream
 _data = torch.Tensor.data
 _parse_to = torch._C._nn._parse_to
 _device = type(CPU)  # in a simulation another class stands for torch.device
+_Tensor, _Parameter = torch.Tensor, torch.nn.Parameter
 _CPU, _NO_MORE = (CPU, "cpu"), (None, False)
 
 
@@ -77,9 +79,27 @@ def parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
     return _parse_to(*args, **kwargs)
 
 
-@subclasses_first
-def to(self: torch.Tensor, *args: Any, copy: bool = False, **kwargs: Any) -> torch.Tensor:
-    # As Module.to calls it, too: to(device, None, False).
+@functools.wraps(_to)
+def to(self: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
+    # Of usual tensors most are where they are wanted. As Module.to calls it, too: to(device, None, False).
+    if not kwargs and args and type(args[0]) is _device and (len(args) == 1 or args[1:] == _NO_MORE):
+        kind, wanted, now = type(self), args[0], state.now
+        if kind is _Tensor or kind is _Parameter:
+            if now.before_wrapped and wanted == CPU:
+                return _to(self, wanted)  # which asks modes
+        elif (
+            kind is classes.simulated
+            and wanted is self._samedevice_device
+            and wanted in now.present
+            and not modes_are_asked()
+            and not torch.is_inference_mode_enabled()
+        ):
+            return self
+    return _to_anywhere(self, *args, **kwargs)
+
+
+@functools.partial(subclasses_first, original=_to)
+def _to_anywhere(self: torch.Tensor, *args: Any, copy: bool = False, **kwargs: Any) -> torch.Tensor:
     if copy is False and not kwargs and (len(args) == 1 or args[1:] == _NO_MORE):
         kind, wanted = type(args[0]), args[0]
         if kind is _device or kind is str:
@@ -131,8 +151,17 @@ def cuda(
     return move(self, target, None, memory_format, non_blocking)
 
 
-@subclasses_first
-def cpu(self: torch.Tensor, *args: Any, memory_format: torch.memory_format | None = None) -> torch.Tensor:
+@functools.wraps(_cpu)
+def cpu(self: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
+    if (type(self) is _Tensor or type(self) is _Parameter) and state.now.before_wrapped and not kwargs:
+        return _cpu(self, *args)  # which asks modes
+    return _cpu_from_anywhere(self, *args, **kwargs)
+
+
+@functools.partial(subclasses_first, original=_cpu)
+def _cpu_from_anywhere(
+    self: torch.Tensor, *args: Any, memory_format: torch.memory_format | None = None
+) -> torch.Tensor:
     if args or (memory_format is None and _is_plain(self)):
         return _cpu(self, *args)  # with arguments PyTorch refuses it
     _expect_memory_format("cpu", memory_format)
@@ -240,18 +269,18 @@ def _set_data(self: torch.Tensor, new: torch.Tensor) -> None:
         with torch._C.DisableTorchFunction():  # so it is faster, too
             may_be_set = not (new.is_meta or self.is_meta) and new.layout is self.layout
             fits = not self.requires_grad or new.is_floating_point() or new.is_complex()
+            if may_be_set and fits:
+                moved_after(self)
+                exchange(self, new)
+                return pass_on(new, self)
         if not may_be_set:
             _data.__set__(self, new)  # PyTorch refuses this
-        if not fits:
-            # torch/csrc/autograd/variable.cpp, set_data
-            raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
-        moved_after(self)
-        exchange(self, new)
-    else:
-        _data.__set__(self, new)
-        if isinstance(type(self), Twin) or is_of_program(type(self)):
-            self._samedevice_device = device_of(new)
-        moved_after(self)
+        # torch/csrc/autograd/variable.cpp, set_data
+        raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+    _data.__set__(self, new)
+    if isinstance(type(self), Twin) or is_of_program(type(self)):
+        self._samedevice_device = device_of(new)
+    moved_after(self)
     pass_on(new, self)
 
 

@@ -14,6 +14,7 @@ the `Met`s that still live are those that such tensors hold, and it takes over w
 Whatever makes one tensor of another without `wrap` has to pass this on (`pass_on`).
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -29,7 +30,7 @@ below = torch._C._DisableTorchDispatch
 call_below = torch._C._disabled_torch_dispatch_impl  # the same for one call, and faster
 in_inference_mode, _inference_mode = torch.is_inference_mode_enabled, torch._C._InferenceMode
 _make_subclass = torch.Tensor._make_subclass
-_storage = torch.Tensor.untyped_storage
+_Tensor, _storage = torch.Tensor, torch.Tensor.untyped_storage
 _detach, _asks_nothing = torch.Tensor.detach, torch._C._disabled_torch_function_impl
 
 # The dtypes whose tensors need no such work.
@@ -141,6 +142,22 @@ def wrap_new(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
     wrapped._samedevice_device = device
     memory.made(_storage(tensor), device.index)
     return wrapped
+
+
+def wrap_several(tensors: Sequence[Any], device: torch.device) -> list[Any]:
+    """Wrap what an operator computed at once from usual tensors on this GPU; what is no tensor stays as it is."""
+    kind, index, several = classes.simulated, device.index, []
+    for x in tensors:
+        wrapped = x
+        if type(x) is _Tensor:
+            if x.dtype in REAL and not x.is_inference():
+                wrapped = _make_subclass(kind, x)
+                wrapped._samedevice_device = device
+                memory.made(_storage(x), index)
+            else:
+                wrapped = wrap(x, device)
+        several.append(wrapped)
+    return several
 
 
 def wrap_view(view: torch.Tensor, device: torch.device) -> torch.Tensor:
