@@ -22,7 +22,8 @@ def test_every_notebook_is_a_page_and_in_the_navigation_of_each(site, lessons):
     others = {f"{path.stem}/" for path in (ROOT / "docs").glob("*.md")} - {"index/"} | {
         "claims/",
     }
-    assert set(site.pages) == {"", *lessons, *others}
+    practice = {f"notebooks/{slug}/" for slug in load().practice}
+    assert set(site.pages) == {"", *lessons, *practice, *others}
     for page in site.pages:
         links = [str(link["href"]) for link in site.page(page).select("nav.md-nav--primary a.md-nav__link[href]")]
         for lesson in lessons:
