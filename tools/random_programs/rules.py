@@ -161,7 +161,7 @@ def has_kernel(name: str, kernels: Any, operands: Sequence[Any]) -> None:
 def gradient_for(output: Any, gradient: Any) -> None:
     """torch/csrc/autograd/engine.cpp, validate_outputs: a single number is moved; of a subclass nothing is asked.
 
-    What a class with memory of its own computes has a node that was made for a plain tensor.
+    What `Passing` computes is a plain tensor, and the node of `x.as_subclass(Passing)` was made for one.
     """
     if output.is_leaf and isinstance(output.twin, Passing):
         return

@@ -530,8 +530,8 @@ class Passing(torch.Tensor):
     "made",
     [lambda x: x.as_subclass(Passing), lambda x: x.as_subclass(Passing) * 2, lambda x: x.as_subclass(Passing)[:]],
 )
-def test_a_gradient_for_what_a_class_of_the_program_computed_has_to_be_where_that_is(device, made):
-    """As PyTorch says itself of the CPU and meta: a node was made for the plain tensor."""
+def test_a_gradient_for_what_was_made_of_a_plain_tensor_has_to_be_where_that_is(device, made):
+    """As PyTorch says itself of the CPU and meta: the node was made for a plain tensor, or its result is one."""
     x = torch.ones(3, device=device, requires_grad=True)
     elsewhere = "meta" if device == "cpu" else "cpu"
     with pytest.raises(RuntimeError) as refusal:

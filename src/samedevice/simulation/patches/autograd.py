@@ -157,14 +157,13 @@ def _can_become(shape: Any, larger: Any) -> bool:
 def _is_held_to_its_device(output: Any) -> bool:
     """Whether a gradient that is given for this has to be where it is (engine.cpp, validate_outputs).
 
-    It is not asked of a subclass. But what one with memory of its own computes has a node that was made for a plain
-    tensor.
+    It is not asked of a subclass. But the node of `x.as_subclass(C)` was made for a plain tensor, which became one.
     """
     if not isinstance(output, torch.Tensor):
         return False
     if not classes.is_of_program(type(output)):
         return True
-    return output.grad_fn is not None and dispatching_classes.has_memory(type(output))
+    return type(output.grad_fn).__name__ == "AliasBackward0" and dispatching_classes.has_memory(type(output))
 
 
 def _run_backward(outputs: Any, gradients: Any, *args: Any, **kwargs: Any) -> Any:
