@@ -173,3 +173,15 @@ def test_its_storage_is_on_the_gpu_and_shared_already() -> None:
     held = Held(ones(3, device="cuda:1"))
     assert str(held.untyped_storage().device) == "cuda:1"
     assert held.share_memory_() is held  # nothing is done on a GPU
+
+
+def test_what_it_holds_is_pinned() -> None:
+    x = Held(torch.ones(3))
+    assert not x.is_pinned()
+    pinned = x.pin_memory()
+    assert type(pinned) is Held
+    assert pinned.is_pinned()
+    assert pinned.inner.is_pinned()
+    assert not x.is_pinned()
+    assert pinned.pin_memory() is pinned
+    assert not Held(torch.ones(3, device="cuda")).is_pinned()

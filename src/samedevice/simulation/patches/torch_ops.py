@@ -18,7 +18,7 @@ from samedevice.simulation.calls import Overload
 from samedevice.simulation.device import dispatch_modes
 from samedevice.simulation.device.devices import CPU, device_of, resolve
 from samedevice.simulation.stand_ins import stand_in
-from samedevice.simulation.tensor import functorch
+from samedevice.simulation.tensor import functorch, pinning
 from samedevice.simulation.tensor.classes import dispatches_itself
 from samedevice.simulation.tensor.moving import move
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
@@ -52,11 +52,25 @@ def _functions() -> Iterator[tuple[Any, Callable[..., Any]]]:
             if not str(operator).endswith("out"):
                 yield operator, _by_name(operator._op, _called(name))
 
+    for name, method in (("is_pinned", pinning.is_pinned), ("_pin_memory", pinning.pin_memory)):
+        packet = getattr(torch.ops.aten, name)
+        for operator in (packet, packet.default):
+            yield operator, _of_what_is_held(operator._op, method)
     for name in _OF_THE_CPU:
         if hasattr(torch.ops.quantized, name):
             packet = getattr(torch.ops.quantized, name)
             for operator in (packet, packet.default):
                 yield operator, _without_cuda(operator._op, packet.default)
+
+
+def _of_what_is_held(original: Any, method: Callable[..., Any]) -> Any:
+    """An operator of pinned memory, which a class that dispatches operators calls with the tensors that it holds."""
+
+    def operator(*args: Any, **kwargs: Any) -> Any:
+        called = method if len(args) == 1 and type(args[0]) is torch.Tensor and not kwargs else original
+        return called(*args, **kwargs)
+
+    return operator
 
 
 def _without_cuda(original: Any, overload: Overload) -> Any:

@@ -11,7 +11,7 @@ from samedevice.simulation.rules import layout_kinds
 from samedevice.simulation.rules.errors import type_in_errors
 from samedevice.simulation.stand_ins import overridden
 from samedevice.simulation.tensor import sparse
-from samedevice.simulation.tensor.classes import is_jagged
+from samedevice.simulation.tensor.classes import is_jagged, is_of_program
 from samedevice.simulation.tensor.method_arguments import arguments_first
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
 from samedevice.simulation.tensor.transfers import type_
@@ -33,8 +33,8 @@ def pin_memory(self: torch.Tensor, device: Device = None) -> torch.Tensor:
         kind = "cuda" if device is None else torch.device(device).type
     except TypeError:
         return _pin_memory(self, device)  # PyTorch refuses this
-    if self.is_meta:
-        return _pin_memory(self) if device is None else _pin_memory(self, device)  # PyTorch refuses this
+    if self.is_meta or is_of_program(type(self)):  # whose class is asked, operator by operator
+        return _pin_memory(self) if device is None else _pin_memory(self, device)  # PyTorch refuses a meta tensor
     if device is not None:
         _warn_of_device("pin_memory", "is_pinned")
     if kind in ("cpu", "meta"):  # c10/core/DeviceType.h; native/Memory.cpp asks the context for its hooks
@@ -73,6 +73,8 @@ def is_pinned(self: torch.Tensor, device: Device = None) -> bool:
         return _is_pinned(self) if device is None else _is_pinned(self, device)
     if isinstance(device, bool):
         return _is_pinned(self, device)  # PyTorch refuses this
+    if is_of_program(type(self)):
+        return _is_pinned(self) if device is None else _is_pinned(self, device)
     if device is not None:
         _warn_of_device("is_pinned")
     if is_jagged(type(self)):
