@@ -16,6 +16,7 @@ WRITTEN = json.loads((ROOT / "results/comparison.json").read_text("utf-8"))
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(900),
+    pytest.mark.filterwarnings("ignore"),  # a line that warns is asked, too
     pytest.mark.skipif(sys.platform != "linux", reason="each question is asked in a fork"),
     pytest.mark.skipif(torch.__version__ != WRITTEN["torch"], reason="the comparison was made with another torch"),
 ]
@@ -30,7 +31,6 @@ def test_the_lines_are_those_that_were_put_to_all(lines):
     assert len(lines) == WRITTEN["lines"]
 
 
-@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", sorted(WRITTEN["rivals"].keys() - {"FakeGPU"}))
 def test_a_rival_answers_as_written(name, lines):
     assert asked(name, lines) == WRITTEN["rivals"][name]

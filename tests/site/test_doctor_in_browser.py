@@ -378,7 +378,7 @@ def test_the_paste_box_is_on_the_home_page_only_and_the_doctor_waits_elsewhere_f
     for path in site.pages:
         scripts = [str(script.get("src")).lstrip("./") for script in site.page(path).select("script[type=module]")]
         own = {
-            "": ["assets/paste-box.js"],
+            "": ["assets/copy-fix.js", "assets/paste-box.js"],
             "placement-explorer/": ["assets/explorer.js"],
             "lessons/": ["assets/lesson-path.js"],
             "practice/": ["assets/practice.js"],

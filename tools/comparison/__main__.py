@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, NoReturn
 
 from torch import nn
@@ -21,6 +22,8 @@ import results
 from comparison.abilities import ABILITIES
 from comparison.mixes import Mix, mixes, tried
 from comparison.rivals import RIVALS, Rival
+
+_TOOLS = Path(__file__).resolve().parents[1]
 
 
 def main() -> None:
@@ -38,8 +41,16 @@ def main() -> None:
 
 def asked(name: str, lines: list[Mix]) -> dict[str, Any]:
     """Return the answers of a rival, entered in a process of its own."""
-    command = [sys.executable, "-W", "ignore", __file__, name]
-    run = subprocess.run(command, input=json.dumps(lines), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    command = [sys.executable, "-W", "ignore", "-m", "comparison", name]
+    path = os.pathsep.join(filter(None, [str(_TOOLS), os.environ.get("PYTHONPATH")]))
+    run = subprocess.run(
+        command,
+        input=json.dumps(lines),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=os.environ | {"PYTHONPATH": path},
+    )
     answers: dict[str, Any] = json.loads(run.stdout)
     return answers
 

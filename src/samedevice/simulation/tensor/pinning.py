@@ -10,7 +10,7 @@ from samedevice.simulation.device import devices, pinned_memory
 from samedevice.simulation.rules import layout_kinds
 from samedevice.simulation.rules.errors import type_in_errors
 from samedevice.simulation.stand_ins import overridden
-from samedevice.simulation.tensor import sparse
+from samedevice.simulation.tensor import dispatching_classes, sparse
 from samedevice.simulation.tensor.classes import is_jagged, is_of_program
 from samedevice.simulation.tensor.method_arguments import arguments_first
 from samedevice.simulation.tensor.simulated_tensor import SimulatedTensor
@@ -33,7 +33,7 @@ def pin_memory(self: torch.Tensor, device: Device = None) -> torch.Tensor:
         kind = "cuda" if device is None else torch.device(device).type
     except TypeError:
         return _pin_memory(self, device)  # PyTorch refuses this
-    if self.is_meta or is_of_program(type(self)):  # whose class is asked, operator by operator
+    if self.is_meta or _asks_its_class(self):
         return _pin_memory(self) if device is None else _pin_memory(self, device)  # PyTorch refuses a meta tensor
     if device is not None:
         _warn_of_device("pin_memory", "is_pinned")
@@ -60,6 +60,11 @@ def pin_memory(self: torch.Tensor, device: Device = None) -> torch.Tensor:
     return copy
 
 
+def _asks_its_class(tensor: torch.Tensor) -> bool:
+    """Whether PyTorch leaves it to a class of the program to pin what it holds: one without memory of its own."""
+    return is_of_program(type(tensor)) and not dispatching_classes.has_memory(type(tensor))
+
+
 def _pin(tensor: torch.Tensor) -> None:
     if is_jagged(type(tensor)):
         tensor = tensor._values
@@ -73,7 +78,7 @@ def is_pinned(self: torch.Tensor, device: Device = None) -> bool:
         return _is_pinned(self) if device is None else _is_pinned(self, device)
     if isinstance(device, bool):
         return _is_pinned(self, device)  # PyTorch refuses this
-    if is_of_program(type(self)):
+    if _asks_its_class(self):
         return _is_pinned(self) if device is None else _is_pinned(self, device)
     if device is not None:
         _warn_of_device("is_pinned")
