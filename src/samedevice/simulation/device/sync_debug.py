@@ -14,7 +14,6 @@ import torch
 from samedevice.simulation import state
 from samedevice.simulation.calls import Arguments, Keywords, Overload
 from samedevice.simulation.device.devices import CPU, device_of
-from samedevice.simulation.rules import made_inside
 
 _told = False
 _PROTOTYPE = "Synchronization debug mode is a prototype feature and does not yet detect all synchronizing operations"
@@ -80,10 +79,6 @@ def before(func: Overload, args: Arguments, kwargs: Keywords, device: torch.devi
             wait()
     elif packet is _aten.copy_:
         copies(args[1], device_of(args[0]), len(args) > 2 and args[2])
-    elif packet is _aten.where:  # native/TensorCompare.cpp, where_self_out: single numbers go to the GPU first
-        for index in range(len(args)):
-            if args[index].dim() == 0 and not made_inside.held_by_cpp_alone(args, index):  # else it was given a number
-                copies(args[index], device, non_blocking=False)
     elif packet in _INDEXED and device_of(args[0]) is not CPU:
         _before_indexing(packet, args)
 

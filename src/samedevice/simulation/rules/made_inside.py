@@ -63,11 +63,8 @@ def made_inside(holder: Any, key: Any) -> bool:
     """
     if not is_composing() or type(holder[key]) is not torch.Tensor:
         return False
-    return _REMEMBERED in holder[key].__dict__ or held_by_cpp_alone(holder, key)
-
-
-def held_by_cpp_alone(holder: Any, key: Any) -> bool:
-    """Whether the program holds neither `holder[key]`, which an operator was given, nor its memory."""
+    if _REMEMBERED in holder[key].__dict__:
+        return True
     return sys.getrefcount(holder[key]) <= _held_by_cpp_alone and not _shares_memory(holder[key])
 
 
