@@ -126,7 +126,7 @@ def traceback_of(puzzle: str) -> None:
 
 
 def answer_of(puzzle: str) -> None:
-    """Run the program of a puzzle again; print what was where, what each change does, and the one that mends it.
+    """Run the program of a puzzle again; print what was where, what each change does, and the right one.
 
     Args:
         puzzle: its name on the page, such as "p5-1".

@@ -1,10 +1,11 @@
-"""pytest started from a test, as a person starts it."""
+"""A notebook and its code, and pytest started from a test, as a person starts it."""
 
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import nbformat
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,3 +38,13 @@ def run_pytest():
         )
 
     return run
+
+
+@pytest.fixture
+def notebook(path):
+    return nbformat.read(path, as_version=4)
+
+
+@pytest.fixture
+def code(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]

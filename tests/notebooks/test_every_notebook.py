@@ -37,16 +37,6 @@ def path(request):
     return request.param
 
 
-@pytest.fixture
-def notebook(path):
-    return nbformat.read(path, as_version=4)
-
-
-@pytest.fixture
-def code(notebook):
-    return [cell for cell in notebook.cells if cell.cell_type == "code"]
-
-
 def test_the_first_code_cell_is_the_same_everywhere_but_for_the_gpus(notebook, code):
     assert notebook.metadata.gpus in (1, 2)
     assert code[0].source == FIRST_CELL.format(repository=REPOSITORY, gpus=notebook.metadata.gpus)

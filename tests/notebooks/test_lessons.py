@@ -31,7 +31,6 @@
 import re
 from pathlib import Path
 
-import nbformat
 import pytest
 from headings import sections
 
@@ -47,16 +46,6 @@ QUOTED = re.compile(r"^\w+: Caught \w+ in ")
 @pytest.fixture(params=LESSONS, ids=lambda path: path.stem)
 def path(request):
     return request.param
-
-
-@pytest.fixture
-def notebook(path):
-    return nbformat.read(path, as_version=4)
-
-
-@pytest.fixture
-def code(notebook):
-    return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
 def test_there_are_lessons():

@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.parallel import DistributedDataParallel
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from lessons.exercises.kinds import RefusedError
@@ -133,3 +134,18 @@ def with_gradients(result: Any, _: list[Any]) -> Any:
     gradients = torch.autograd.grad(result.square().sum(), leaves, retain_graph=True)
     length = sum(gradient.detach().cpu().square().sum() for gradient in gradients)
     return torch.cat([result.flatten(), length.reshape(1).to(result.device)])
+
+
+def plain_wrapper() -> DistributedDataParallel:
+    """Return the DistributedDataParallel through which a model is called; refuse none, and one that waits for less.
+
+    In one process the numbers would be right without it, too.
+    """
+    wrapper = DistributedDataParallel._active_ddp_module
+    if wrapper is None:
+        raise RefusedError("The model has to be called through DistributedDataParallel.")
+    if wrapper.find_unused_parameters or wrapper.static_graph:
+        raise RefusedError("find_unused_parameters and static_graph have to stay off.")
+    if not wrapper.require_backward_grad_sync:
+        raise RefusedError("In no_sync the gradients are not averaged.")
+    return wrapper
